@@ -53,10 +53,9 @@ from .experiments.claims import claims as claims
 from .experiments.compare import compare as compare
 from .experiments.parameters import check_parameters as check_parameters
 from .experiments.sweep import sweep as sweep
-from .rumap import frontier as frontier, pareto as pareto, ru_frame as ru_frame
+from .rumap import frontier as frontier, ru_frame as ru_frame
 from .plotting.interactive import ru_map_page as ru_map_page, ru_map_widget as ru_map_widget
-from .plotting.rumap import plot_ru_map as plot_ru_map, plot_ru_panels as plot_ru_panels
-from .plotting.together import plot_ru_together as plot_ru_together
+from .plotting.ru_curves import plot_ru_map as plot_ru_map
 from .places.distances import (
     great_circle_km as great_circle_km,
     great_circle_cross_km as great_circle_cross_km,
@@ -227,7 +226,7 @@ from .tables.utility import (
     neighbours_kept as neighbours_kept,
 )
 from .methods.registering import register as register
-from .workbench.mapping import risk_utility as risk_utility
+from .workbench.ru_map import risk_utility as risk_utility
 from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
 from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe
 from .workbench.assessing import Assessment as Assessment, assess as assess

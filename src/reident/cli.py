@@ -15,8 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident._old_sweep._machine import processors
-from reident.base import MEMORY, end_with_parent, read_size
+from reident.base import MEMORY, end_with_parent, processors, read_size
 from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands

@@ -1,8 +1,4 @@
-"""The numbers of a risk-utility map: risk against utility as the parameters of each method vary (`plotting` draws it).
-
-The map of Duncan, Keller-McNulty and Stokes (2001) is a guide to thinking, not a verdict: utility lies on the
-horizontal axis, risk on the vertical one, both in raw units, and every point says how far repetitions spread.
-"""
+"""Summarise trials as points of a risk-utility map (Duncan, Keller-McNulty and Stokes 2001); `plotting` draws it."""
 
 from __future__ import annotations
 
@@ -34,11 +30,9 @@ __all__ = [
     "ORIGINAL",
     "PANEL",
     "anchor",
-    "anchor_both",
     "check_frame",
     "check_one_panel",
     "frontier",
-    "pareto",
     "releases_of",
     "ru_frame",
 ]
@@ -53,7 +47,7 @@ COLUMNS = [
 #: The names of the two anchors: the data released as they are, and nothing released.
 ORIGINAL, NOTHING = "original", "nothing released"
 
-#: What heads a panel.
+#: Columns that tell panels apart.
 PANEL = ["attack", "analysis"]
 
 
@@ -83,7 +77,7 @@ def ru_frame(
     Parameters
     ----------
     trials : DataFrame
-        One row a trial, as `reident._old_sweep.grid.run` returns.
+        One row a trial, as `reident.sweep` returns.
     method : str
         A column of `trials` that names the method of each trial; any other text names the method of all of them.
     parameter : str or sequence of str
@@ -132,17 +126,17 @@ def ru_frame(
     check_columns(trials, [utility], "utility", table_name="trials")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     n_bootstrap = check_integer(n_bootstrap, "n_bootstrap", low=1)
-    told = f"{n_bootstrap:,} draws of {len(trials):,} trials"
-    afford(24 * n_bootstrap * len(trials), "n_bootstrap", told, "a few hundred draws tell the same")
+    work = f"{n_bootstrap:,} draws of {len(trials):,} trials"
+    afford(24 * n_bootstrap * len(trials), "n_bootstrap", work, "a few hundred draws are as good")
     rng = check_rng(rng)
     if not isinstance(method, str):
         raise ParameterError(f"`method` must be a column or a name, got {method!r}")
-    named = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
-    named["_risk"] = named[risk].fillna(0.0)
+    labelled = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
+    labelled["_risk"] = labelled[risk].fillna(0.0)
     rows: list[dict[str, Any]] = []
     draws: list[tuple[FloatArray, FloatArray]] = []
     tail = (1 - level) / 2
-    for key, group in named.groupby(["_method", *parameters], sort=False, observed=True):
+    for key, group in labelled.groupby(["_method", *parameters], sort=False, observed=True):
         risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
         picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
         draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
@@ -163,8 +157,8 @@ def ru_frame(
                 "n": len(group),
             }
         )
-    drawn_risk, drawn_utility = (np.stack(parts) for parts in zip(*draws, strict=True))
-    share = np.mean([_undominated(drawn_risk[:, b], drawn_utility[:, b]) for b in range(n_bootstrap)], axis=0)
+    mean_risk, mean_utility = (np.stack(parts) for parts in zip(*draws, strict=True))
+    share = np.mean([_undominated(mean_risk[:, b], mean_utility[:, b]) for b in range(n_bootstrap)], axis=0)
     return pd.DataFrame(rows).assign(undominated=share)[COLUMNS]
 
 
@@ -182,13 +176,8 @@ def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd
     return pd.concat([frame, pd.DataFrame([row])], ignore_index=True)
 
 
-def anchor_both(frame: pd.DataFrame, *, risk: float = 1.0, utility: float = 1.0) -> pd.DataFrame:
-    """Append the original with its risk and utility, and nothing released, which has neither."""
-    return anchor(anchor(frame, ORIGINAL, risk=risk, utility=utility), NOTHING, risk=0.0, utility=0.0)
-
-
 def _undominated(risk: FloatArray, utility: FloatArray) -> BoolArray:
-    """Tell for each release whether no other is at least as good on both axes and better on one."""
+    """Detect releases that no other one dominates: none is as good on both axes and better on one."""
     no_worse = (risk[:, None] <= risk) & (utility[:, None] >= utility)
     better = (risk[:, None] < risk) | (utility[:, None] > utility)
     return np.asarray(~(no_worse & better).any(axis=0), dtype=np.bool_)
@@ -202,50 +191,18 @@ def releases_of(frame: pd.DataFrame) -> pd.DataFrame:
     return releases
 
 
-def pareto(frame: pd.DataFrame) -> BoolArray:
-    """Tell for each row whether its release is undominated on the vector of all its risks and utilities.
+def frontier(frame: pd.DataFrame, *, limit: float | None = None) -> pd.DataFrame:
+    """Return the releases that no other release dominates, most useful first, with one sentence of advice each.
 
-    A release is a method with a value. It is dominated if another one, measured by the same attacks and analyses, is
-    nowhere worse (higher risk or lower utility) and somewhere better. With one panel that is the usual frontier.
-    Anchors take no part and are False.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `ru_frame` returns, all panels.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        In the order of the rows.
-
-    Raises
-    ------
-    DataError
-        If a column is absent or the frame is empty.
-    """
-    releases = releases_of(check_frame(frame))
-    wide = releases.pivot_table(index=["method", "value"], columns=PANEL, values=["risk", "utility"], sort=False)
-    losses = np.column_stack([wide["risk"].to_numpy(), -wide["utility"].to_numpy()])
-    keep = []
-    for i in range(len(losses)):
-        # Releases that were not measured under the same attacks and analyses cannot be compared.
-        no_worse = (losses <= losses[i]).all(axis=1)
-        better = (losses < losses[i]).any(axis=1)
-        keep.append(not bool((no_worse & better).any()))
-    chosen = set(wide.index[np.array(keep, dtype=bool)])
-    return np.array([key in chosen for key in zip(frame["method"], frame["value"], strict=True)], dtype=bool)
-
-
-def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.DataFrame:
-    """Return the releases on the frontier, most useful first, with one sentence of advice each.
+    A release is dominated if another one has no higher risk and no lower utility, and is better in one of them. A
+    release is within the limit if the upper end of its bar, `risk_high`, is.
 
     Parameters
     ----------
     frame : DataFrame
-        As `ru_frame` returns, one panel.
-    risk_limit : float, optional
-        The tolerable risk: the advice says which release is the most useful one below it.
+        As `ru_frame` returns, one panel. Anchors take no part.
+    limit : float, optional
+        Tolerable risk.
 
     Returns
     -------
@@ -258,21 +215,23 @@ def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.Data
         If a column is absent, the frame has several panels, or the limit is negative.
     """
     check_one_panel(frame)
-    chosen = frame[pareto(frame)].sort_values("utility", ascending=False).reset_index(drop=True)
-    if risk_limit is not None:
-        check_real(risk_limit, "risk_limit", low=0)
-    below = chosen.index[chosen["risk"] <= risk_limit] if risk_limit is not None else chosen.index[:0]
-    sentences = []
-    for position, row in chosen.iterrows():
-        told = f"risk {row['risk']:.1%} (worst repetition {row['risk_worst']:.1%})"
-        if len(below) and position == below[0]:
-            told = f"most useful release with risk below {risk_limit:.0%}: {told}"
-        elif risk_limit is not None:
-            told += (
-                " is tolerable, at less utility" if position in below else f" is above the limit of {risk_limit:.0%}"
-            )
-        sentences.append(told)
-    return chosen.assign(advice=sentences)
+    releases = releases_of(frame)
+    undominated = _undominated(releases["risk"].to_numpy(float), releases["utility"].to_numpy(float))
+    chosen = releases[undominated].sort_values("utility", ascending=False).reset_index(drop=True)
+    risks = [f"risk {row.risk:.1%} (upper end of the bar {row.risk_high:.1%})" for row in chosen.itertuples()]
+    if limit is None:
+        return chosen.assign(advice=risks)
+    within = chosen["risk_high"] <= check_real(limit, "limit", low=0)
+    first = within.idxmax() if within.any() else -1
+    words = {True: "is within the limit, at less utility", False: f"is above the limit of {limit:.0%}"}
+    return chosen.assign(
+        advice=[
+            f"most useful release within the limit of {limit:.0%}: {risk}"
+            if row == first
+            else f"{risk} {words[allowed]}"
+            for row, (risk, allowed) in enumerate(zip(risks, within, strict=True))
+        ]
+    )
 
 
 def _text(value: Any) -> str:
@@ -294,6 +253,6 @@ def check_one_panel(frame: pd.DataFrame) -> dict[str, str]:
     if len(pairs) > 1:
         raise ParameterError(
             f"`frame` must hold one attack and one analysis, got {len(pairs)} pairs: risks by different attacks share "
-            "no axis; see `plot_ru_panels`"
+            "no axis; select one pair"
         )
     return {str(key): str(value) for key, value in pairs.iloc[0].items()}

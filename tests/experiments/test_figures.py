@@ -52,8 +52,8 @@ def test_the_most_useful_allowed_release_gets_the_ring():
     _, [ax] = Figures().panels()
     frame_ru_map(ax, limit=0.7, risk="risk", utility="utility")
     allowed = draw_ru_curve(ax, points, limit=0.7, colour=BLUE)
-    assert list(allowed.index) == [2, 3]
-    assert ax.collections[-1].get_offsets().tolist() == [[4.0, 0.6]]
+    assert list(allowed.index) == [3]  # the interval of the second release ends at 1
+    assert ax.collections[-1].get_offsets().tolist() == [[1.0, 0.2]]
 
 
 def test_a_single_release_is_drawn_without_a_warning():

@@ -81,7 +81,7 @@ def test_a_pickle_in_an_output_folder_is_not_read(tmp_path):
         (tmp_path / name).write_bytes(pickle.dumps(Evil(tmp_path / "PWNED")))
     people = pd.DataFrame({"age": [20 + i % 9 for i in range(60)], "sex": list("mf") * 30})
     made = {"n_known": 10, "n_released": 30, "repetitions": 1, "progress": False, "quasi": ["age", "sex"]}
-    rd.risk_utility(people, ["rounding"], None, None, folder=tmp_path, **made)
+    rd.risk_utility(people, ["rounding"], None, None, cache=tmp_path, **made)
     assert untouched(tmp_path)
 
 

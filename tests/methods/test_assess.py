@@ -15,15 +15,12 @@ from commands import call
 from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
-from reident.plotting import overlaps
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench import preparing, report_figures
-from reident.workbench.advising import EVERY, advice_of_maps
+from reident.workbench.candidates import Bench
 from reident.workbench.files import read_file, write_file
-from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import Recipe, recipe_of
-from reident.workbench.report import main_map, with_refusals
+from reident.workbench.report import read_points
 
 pytestmark = pytest.mark.whole
 
@@ -73,45 +70,6 @@ def test_profile_tells_what_is_wrong(found):
     ]
 
 
-def test_advice_keeps_the_limit(found):
-    assert set(found.maps) == {"places", "table"}
-    told = found.advice.dropna(subset=["method"])
-    assert (told["above_high"] == 0).all()
-    for _, row in found.advice.iterrows():
-        frame = found.maps[row["data"]]
-        panel = frame[frame["analysis"] == row["analysis"]]
-        if row["attack"] != EVERY:
-            panel = panel[panel["attack"] == row["attack"]]
-        # The attack that puts most persons above the limit judges a release.
-        worst = panel.groupby(["method", "value"]).agg(above=("above_high", "max"), utility=("utility", "max"))
-        worst = worst.reset_index()
-        original = worst.loc[worst["method"] == "original", "above"].iloc[0]
-        rivals = worst[~worst["method"].isin(["original", "nothing released"]) & (worst["above"] <= 0)]
-        if original <= 0:
-            assert "the data as they are put at most 0% of persons above a risk of 30%" in row["advice"]
-        elif rivals.empty:
-            assert "no release tried" in row["advice"]
-        else:
-            assert row["utility"] == rivals["utility"].max()
-
-
-def test_more_tolerance_never_costs_utility(found):
-    strict, loose = (advice_of_maps(found.maps, found.limit, tolerate) for tolerate in (0.0, 0.5))
-    both = strict["utility"].notna() & loose["utility"].notna()
-    assert (loose.loc[both, "utility"] >= strict.loc[both, "utility"]).all()
-
-
-def test_a_map_that_contradicts_the_data_stops_the_report(found):
-    from reident.workbench.assessing import _agree
-
-    table = pd.DataFrame({"age": range(100)})
-    frame = pd.DataFrame({"method": ["original", "rounding"], "above": [0.02, 0.01]})
-    with pytest.raises(DataError, match="100% of the persons are alone with their age, and the attacks"):
-        _agree({"table": frame}, table, ["age"], None)
-    _agree({"table": frame.assign(above=1.0)}, table, ["age"], None)
-    _agree({"table": frame}, table.assign(age=1), ["age"], None)
-
-
 class _Page(HTMLParser):
     def __init__(self):
         super().__init__()
@@ -144,38 +102,32 @@ def test_report_stands_alone(found, report):
     assert all(source.startswith("data:image/png;base64,") for source in page.sources)
     for text in (
         "reident assess 'secret name.csv' --out <x>",
-        "the intruder knows",
+        "The intruder knows",
         "worst case",
         found.data_sha256,
         "pandas ",
     ):
         assert text in page.text
-    points = pd.read_csv(report / "points-places.csv")
-    assert len(points) == len(found.maps["places"])
+    pd.testing.assert_frame_equal(
+        read_points(report / "map.csv"), found.frame.reset_index(drop=True), check_dtype=False
+    )
 
 
-def test_the_maps_of_the_report_advise_nothing_that_was_refused(found, monkeypatch):
-    table = main_map(found.maps)
-    tried = table.loc[table["method"] == "mondrian", "value"]
-    assert tried.tolist() == ["2", "10"]
-    told = with_refusals(table, found.search).loc[tried.index, "refused"]
-    candidates = found.search.candidates.set_index("chain")
-    passed = candidates["passed"].reindex([f"mondrian (k={k})" for k in tried])
-    assert (passed.notna().any(), told.notna().tolist()) == (True, passed.eq(False).tolist())
-    figures = []
-    monkeypatch.setattr(report_figures, "picture", lambda figure: figures.append(figure) or "")
-    caption = report_figures.judged_figure(found)["caption"]
-    made = candidates[candidates["reason"] == ""]
-    assert f"{len(made)} releases judged by every attack of reident check; filled: passed, empty: refused" in caption
-    points = [line for line in figures[0].axes[0].get_lines() if line.get_markersize() == 5]
-    for passed, rows in ((False, made[~made["passed"].astype(bool)]), (True, made[made["passed"].astype(bool)])):
-        marks = [line.get_xydata() for line in points if (line.get_markerfacecolor() != "none") == passed]
-        drawn = np.concatenate(marks)
-        own = np.column_stack([rows["kept"], 100 * rows["share_above_limit"]]).astype(float)
-        assert sorted(map(tuple, drawn)) == sorted(map(tuple, own))
-    texts = [text.get_text() for text in figures[0].axes[0].texts]
-    assert any(text.startswith("advised: ") for text in texts) == found.search.passed
-    assert overlaps(figures[0])["on_text"] == 0
+def test_the_map_shows_the_judged_releases_and_rings_the_advised_one(found):
+    made = found.search.judged
+    releases = found.frame[found.frame["method"] != "original"]
+    own = zip(made["kept"], made["share_above_limit"], made["attack"].where(~made["passed"].astype(bool)), strict=True)
+    key = lambda row: (row[0], row[1], str(row[2]))  # noqa: E731
+    shown = zip(releases["utility"], releases["risk"], releases["refused"], strict=True)
+    plain = lambda rows: sorted((a, b, c if isinstance(c, str) else None) for a, b, c in rows)  # noqa: E731
+    assert [row[:2] for row in sorted(plain(shown), key=key)] == [row[:2] for row in sorted(plain(own), key=key)]
+    assert releases["refused"].notna().sum() == (~made["passed"].astype(bool)).sum()
+    ax = found.plot()
+    rings = [dots.get_offsets() for dots in ax.collections if getattr(dots, "get_sizes", list)() == [110]]
+    assert len(rings) == found.search.passed
+    if rings:
+        at = float(found.search.advised["kept"]), float(found.search.advised["share_above_limit"])
+        assert rings[0][0].tolist() == pytest.approx(at)
 
 
 def test_the_external_edition_holds_no_value_that_is_not_released(found, people, report):
@@ -203,8 +155,8 @@ def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
         raise AssertionError("the data were written")
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
-    methods = {"table": [{"name": "rounding", "base": [10.0]}]}
-    assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).maps["table"])
+    methods = {"table": [{"name": "rounding", "base": [20.0]}]}
+    assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
@@ -224,21 +176,6 @@ def test_geographic_files_are_read(people, tmp_path, name):
     assert np.allclose(read.geometry.x, points.geometry.x)
     checks = profile_data(read, ["sex"]).checks.set_index("check")
     assert checks.loc["CRS", "verdict"] == "ok"
-
-
-def test_network_map(people):
-    import networkx as nx
-
-    graph = nx.barabasi_albert_graph(40, 2, seed=1)
-    frame = rd.assess(people, network=graph, profile="smoke", progress=False).maps["network"]
-    frame = frame[
-        frame["attack"].str.startswith("number of relations") & (frame["analysis"] == frame["analysis"].iloc[0])
-    ]
-    k = frame[frame["method"] == "degree_anonymity"].set_index("value")["risk"]
-    original = frame[frame["method"] == "original"]["risk"].iloc[0]
-    assert original == pytest.approx(len(set(dict(graph.degree).values())) / 40)
-    assert k["10"] <= 1 / 10
-    assert k["10"] <= k["2"] <= original
 
 
 @pytest.mark.parametrize(
@@ -301,7 +238,7 @@ def test_command_line(people, tmp_path):
     done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
     assert done.returncode == 0, done.stderr
     assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
-    assert "trials" in done.stderr
+    assert "search" in done.stderr
     release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
     done = call(tmp_path, *release)
     assert done.returncode == 0, done.stderr
@@ -313,13 +250,8 @@ def test_command_line(people, tmp_path):
     assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
 
 
-def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatch):
-    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was.
-
-    The maps show a sample, as for large files; the search judges everybody.
-    """
-    monkeypatch.setattr(preparing, "MOST_PLACES", 120)
-    monkeypatch.setattr(preparing, "MOST_MAPPED", 120)
+def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
+    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
     path = tmp_path / "patienten.csv"
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.open_file(path)
@@ -331,7 +263,6 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     assert found.search.advised["share_above_limit"] == 0
     assert found.search.before.share_above_limit == 1
     assert "400 in the data as they are" in found.sentence
-    assert {plan.intruder.n_released for plan in found.plans.values()} == {120}
     advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
     out = protect_into(opened, tmp_path / "release", recipe=advised)
     told = rd.check(out, path, recipe=advised)

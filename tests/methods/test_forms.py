@@ -18,10 +18,10 @@ from reident.methods import entries, find
 from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
 from reident.methods.release import RELEASES
 from reident.networks.graph import as_network
-from reident.workbench import making, map_plan, pipeline, release_trial
+from reident.workbench import making, pipeline, ru_map, simulate
 from reident.workbench.microdata import Microdata, microdata
-from reident.workbench.planning import plan
 from reident.workbench.profiling import profile_data
+from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
 
@@ -98,7 +98,7 @@ def made(monkeypatch):
         found.append((data, release(data, method, options, public=public, rng=7)))
         return found[-1][1]
 
-    monkeypatch.setattr(release_trial, "make_release", record)
+    monkeypatch.setattr(simulate, "make_release", record)
     monkeypatch.setattr(making, "release", record)
     monkeypatch.setattr(pipeline, "release", record)
     return found
@@ -230,7 +230,7 @@ def test_assess_says_what_it_left_out():
     ids=lambda spec: spec["name"],
 )
 def test_an_option_out_of_range_is_refused_before_the_first_trial(spec, monkeypatch):
-    monkeypatch.setattr(map_plan.grid, "run", None)
+    monkeypatch.setattr(ru_map, "sweep", None)
     with pytest.raises(ParameterError, match=r"must lie in|must be at most"):
         rd.risk_utility(_people(), [spec], ["label_linkage"], ["distances_kept"], quasi="sex", public=PUBLIC, n_known=9)
 

@@ -9,10 +9,10 @@ import reident as rd
 from commands import call
 from office import households
 from reident.methods import find
-from reident.workbench.advising import slots_of
 from reident.workbench.making import Step
 from reident.workbench.microdata import microdata
-from reident.workbench.planning import plan
+from reident.workbench.ru_map import tried_releases
+from reident.workbench.search import slots_of
 
 pytestmark = pytest.mark.whole
 
@@ -104,8 +104,8 @@ def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_
     places = {"lat_deg": table["Breite"], "lon_deg": table["Länge"]}
     data = table.assign(**{name: pd.to_numeric(cell.str.replace(",", ".")) for name, cell in places.items()}).dropna()
     plans = {
-        "table": plan(microdata(data, quasi=["PLZ"], kind="table"), ["mondrian"]),
-        "places": plan(microdata(data, quasi=["PLZ"], kind="places"), [{"name": "grid", "cell_m": 5000.0}]),
+        kind: tried_releases(microdata(data, quasi=["PLZ"], kind=kind), methods, len(data))[0]
+        for kind, methods in (("table", ["mondrian"]), ("places", [{"name": "grid", "cell_m": 5000.0}]))
     }
     for limit, least in ((0.25, [4, 12, 32]), (0.5, [2, 6, 16]), (0.001, [])):
         slots = slots_of(plans, rd.Dataset(data, quasi="PLZ"), limit)

@@ -17,7 +17,7 @@ from reident.networks.marks import SIDES, read_relations
 from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
 from reident.workbench.network_search import MOST_NODES, search_network
-from reident.workbench.planning import plan
+from reident.workbench.ru_map import tried_releases
 
 pytestmark = pytest.mark.whole
 
@@ -28,8 +28,9 @@ def run(folder, *arguments):
 
 
 def judged(graph, methods, **options):
-    made = plan(microdata(graph, quasi=(), kind="network"), methods, limit=0.25)
-    return search_network(made, **{"limit": 0.25, "tolerate": 0.0, "draws": 2, "seed": 1, **options})
+    data = microdata(graph, quasi=(), kind="network")
+    settings = tried_releases(data, methods, len(data.table))[0]
+    return search_network(data.network, settings, **{"limit": 0.25, "tolerate": 0.0, "draws": 2, "seed": 1, **options})
 
 
 def test_where_everybody_looks_alike_other_names_are_enough():
@@ -65,7 +66,7 @@ def test_a_release_that_cannot_be_made_is_a_row_with_the_reason(monkeypatch):
     def impossible(self, step, draw):
         raise DataError("not with these nodes")
 
-    monkeypatch.setattr(network_search._Judge, "made", impossible)
+    monkeypatch.setattr(network_search.NetworkBench, "release", impossible)
     found = judged(nx.complete_graph(12), ["naive"])
     assert found.candidates["reason"].tolist() == ["not with these nodes"]
     assert not found.passed

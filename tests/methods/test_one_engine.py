@@ -1,5 +1,6 @@
 """Networks and answers go through the engine of the maps; every attack by name says something about some release."""
 
+import json
 import pickle
 from collections import Counter
 from dataclasses import replace
@@ -22,8 +23,8 @@ from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
 from reident.queries import counting
 from reident.workbench.microdata import microdata
-from reident.workbench.planning import plan
-from reident.workbench.release_trial import run_release
+from reident.workbench.ru_map import plan
+from reident.workbench.simulate import repeat_trial
 
 GRAPH = nx.barabasi_albert_graph(70, 3, seed=1)
 
@@ -44,6 +45,15 @@ def _people(n=240):
 
 
 @cache
+def run(made):
+    """Run one trial of the first release of a plan, and return its report."""
+    chosen = made.settings[1]
+    return repeat_trial(
+        1, data=made.data, intruder=json.dumps(vars(made.intruder)), method=chosen["method"],
+        options=json.dumps(chosen["options"]), attacks=made.attacks, limit=0.25,
+    )[0]  # fmt: skip
+
+
 def _data(kind):
     if kind == "network":
         return microdata(GRAPH, quasi=())
@@ -120,11 +130,9 @@ def test_every_attack_runs_by_name(entry):
     if entry.name == "minimality":  # everybody is known
         sizes = {"n_known": 240, "n_released": 240, "overlap": 1.0}
     made = plan(data, [{"name": method, **options}], [spec], [entries("metric", data.kind)[0].name], **sizes)
-    params = {**made.settings[1], "attacks": made.attacks, "utilities": [], "limit": 0.25,
-              "intruder": vars(made.intruder)}  # fmt: skip
-    measures, links = run_release(data, params, np.random.default_rng(1))
-    assert entry.name in links
-    assert 0 <= measures[f"{entry.name}_risk"] <= 1
+    report = run(made)
+    assert entry.name in report.outcomes
+    assert 0 <= report.frame["risk"].item() <= 1
 
 
 def test_a_map_of_a_network():
@@ -150,10 +158,7 @@ def test_a_map_of_a_network():
 def test_edge_disclosure_is_that_of_the_measure():
     data = microdata(GRAPH, quasi=())
     made = plan(data, ["naive"], ["edge_disclosure"], ["edge_overlap"])
-    params = {**made.settings[1], "attacks": made.attacks, "utilities": [], "limit": 0.25,
-              "intruder": vars(made.intruder)}  # fmt: skip
-    measures, _ = run_release(data, params, np.random.default_rng(1))
-    assert measures["edge_disclosure_risk"] == pytest.approx(rd.edge_disclosure(GRAPH, GRAPH).mean_posterior)
+    assert run(made).frame["risk"].item() == pytest.approx(rd.edge_disclosure(GRAPH, GRAPH).mean_posterior)
 
 
 def test_a_part_of_a_network_can_be_known():

@@ -12,10 +12,10 @@ from reident.methods.attacks import run_attack
 from reident.methods.outcome import Knowledge
 from reident.methods.persons import in_persons
 from reident.methods.release import Release
-from reident.workbench.drawing import Intruder, draw_files
 from reident.workbench.microdata import microdata
 from reident.workbench.recipe import read_recipe
 from reident.workbench.roles import repeated_ids
+from reident.workbench.simulate import Intruder, draw_files
 
 pytestmark = pytest.mark.whole
 

@@ -22,7 +22,7 @@ from reident.base import ParameterError, Real
 from reident.methods import Entry, catalogue, entries, find
 from reident.methods.forms import release
 from reident.workbench.microdata import microdata
-from reident.workbench.planning import plan
+from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
 
@@ -64,7 +64,7 @@ def test_on_the_map(example, people):
     assert risk[("snap_to_stops", "0")] < 0.5
     assert set(frame["attack"]) == {"same parallel, success by person"}
     # Distances without places: the attack says nothing about them, and that is told.
-    with pytest.warns(UserWarning, match="`same_parallel` says nothing about any of these releases"):
+    with pytest.warns(UserWarning, match="`same_parallel` does not apply to any of these releases"):
         frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)
     assert "distance_noise" not in set(frame["method"])
     assert "same_parallel" in frame.attrs["left_out"]
@@ -207,7 +207,7 @@ def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(exam
     asked = [{"name": "shifted", "north_deg": [0.001, 0.5]}], ["same_parallel"], ["distances_kept"]
     try:
         frames = [
-            rd.risk_utility(secret, *asked, jobs=jobs, folder=folder, **MAP)
+            rd.risk_utility(secret, *asked, jobs=jobs, cache=folder, **MAP)
             for jobs, folder in ((1, None), (2, tmp_path / "kept"), (2, None))
         ]
     finally:

@@ -1,6 +1,7 @@
 """Every registered method: its parameters are the function's, and it runs on small data."""
 
 import inspect
+import json
 import pkgutil
 import re
 from dataclasses import replace
@@ -20,9 +21,8 @@ from reident.methods import DATA, ENTRIES, ROLES, Entry, Parameter, entries, fin
 from reident.methods.forms import FORMS, release
 from reident.methods.given import GIVEN
 from reident.networks.graph import as_network
-from reident.workbench.drawing import Intruder
 from reident.workbench.microdata import microdata
-from reident.workbench.release_trial import run_release
+from reident.workbench.simulate import Intruder, repeat_trial
 
 pytestmark = pytest.mark.whole
 
@@ -180,14 +180,15 @@ def test_every_anonymiser_runs(entry):
         "limit": 0.25,
         "intruder": {"n_known": 12, "overlap": 0.5, "n_released": 40},
     }
-    measures, links = run_release(data, params, np.random.default_rng(5))
-    again, _ = run_release(data, params, np.random.default_rng(5))
-    assert measures == again
-    for name, _ in attacks:
-        risk = measures[f"{name}_risk"]
-        assert risk is None or 0 <= risk <= 1
-        assert (risk is None) != (name in links)
-    run = set(links)
+    params |= {"options": json.dumps(params["options"]), "intruder": json.dumps(params["intruder"])}
+    report, measures = repeat_trial(5, data=data, **params)
+    again, measured = repeat_trial(5, data=data, **params)
+    assert measures == measured
+    pd.testing.assert_frame_equal(report.frame, again.frame)
+    for row in report.frame.itertuples():
+        assert np.isnan(row.risk) or 0 <= row.risk <= 1
+        assert np.isnan(row.risk) != (row.name in report.outcomes)
+    run = set(report.outcomes)
     least = {"exact_join", "nearest_record"} if entry.data == "table" else {"label_linkage"}
     assert ({"query_differences", "table_from_answers"} & run) if entry.data == "queries" else least <= run
     for name, _ in utilities:

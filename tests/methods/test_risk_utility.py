@@ -9,9 +9,8 @@ import pytest
 
 import reident as rd
 from reident.base import DataError, ParameterError
-from reident.workbench.mapping import claims
 from reident.workbench.microdata import microdata
-from reident.workbench.planning import plan
+from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
 
@@ -46,7 +45,7 @@ def test_places_map(places):
     noise = one.loc["coordinate_noise"]
     assert noise.loc["0.001", "utility"] > noise.loc["0.3", "utility"]
     assert noise.loc["0.001", "recall"] >= noise.loc["0.3", "recall"]
-    rd.plot_ru_map(frame[frame["attack"].str.contains("distances")], risk_limit=0.25)
+    rd.plot_ru_map(frame[frame["attack"].str.contains("distances")], limit=0.25)
 
 
 def test_geodataframe_gives_the_same(places):
@@ -54,7 +53,7 @@ def test_geodataframe_gives_the_same(places):
         places[["sex", "age"]], geometry=gpd.points_from_xy(places["lon_deg"], places["lat_deg"], crs="EPSG:4326")
     )
     ours = [
-        rd.risk_utility(data, METHODS[1:], ATTACKS[1:], ["neighbours_kept"], quasi="sex", area=None, **SMALL)
+        rd.risk_utility(data, METHODS[1:], ATTACKS[1:], ["neighbours_kept"], quasi="sex", **SMALL)
         for data in (places, metric)
     ]
     pd.testing.assert_frame_equal(*ours)
@@ -88,8 +87,9 @@ def test_table_map_and_claims():
     # Noise that rounding takes back leaves the classes of the ages as they were.
     inside = frame.xs("information kept (share)", level="analysis").filter(like="inside classes", axis=0).droplevel(0)
     assert inside.loc[("mondrian", "20"), "risk"] < inside.loc[("additive_noise", "0.01"), "risk"]
-    links = claims(made, trials, 0)["record_linkage"]
-    assert links["right"].sum() / len(links) == pytest.approx(trials.loc[0, "record_linkage_precision"])
+    assert trials.loc[0, "attack"] == "record_linkage"
+    links = made.claims(trials.loc[0])
+    assert links["right"].sum() / len(links) == pytest.approx(trials.loc[0, "precision"])
 
 
 def test_grid_fits_a_small_table():
@@ -103,8 +103,8 @@ def test_grid_fits_a_small_table():
 
 def test_folder_resumes(places, tmp_path):
     arguments = (places, METHODS, ATTACKS[1:], ["distances_kept"])
-    first = rd.risk_utility(*arguments, quasi="sex", folder=tmp_path, **SMALL)
-    again = rd.risk_utility(*arguments, quasi="sex", folder=tmp_path, **SMALL)
+    first = rd.risk_utility(*arguments, quasi="sex", cache=tmp_path, **SMALL)
+    again = rd.risk_utility(*arguments, quasi="sex", cache=tmp_path, **SMALL)
     fresh = rd.risk_utility(*arguments, quasi="sex", **SMALL)
     pd.testing.assert_frame_equal(first, again)
     pd.testing.assert_frame_equal(first, fresh)
@@ -153,7 +153,7 @@ def test_an_attack_that_is_named_and_says_nothing_is_told():
     asked = {"methods": ["additive_noise"], "quasi": list(table), "n_known": 100, "repetitions": 1, "progress": False}
     learns = "needs 2 to 8 columns of numbers and 200 true pairs .twice `n_training`., got 3 and 50"
     with pytest.warns(
-        UserWarning, match=f"`weighted_mean_linkage` says nothing about any of these releases: it {learns}"
+        UserWarning, match=f"`weighted_mean_linkage` does not apply to any of these releases: it {learns}"
     ):
         frame = rd.risk_utility(table, attacks=["weighted_mean_linkage", "nearest_record"], **asked)
     assert list(frame.attrs["left_out"]) == ["weighted_mean_linkage"]

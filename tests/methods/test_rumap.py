@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, frontier, pareto, plot_ru_map, plot_ru_panels, ru_frame
-from reident.plotting import overlaps
+from reident import DataError, ParameterError, frontier, plot_ru_map, ru_frame
 from reident.rumap import NOTHING, ORIGINAL, anchor
 
 
@@ -55,26 +54,18 @@ def test_a_missing_risk_counts_as_none():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
-def test_pareto_set_equals_the_naive_twin(points):
+def test_the_frontier_equals_the_naive_twin(points):
     table = pd.DataFrame(points, columns=["risk", "use"]).assign(number=range(len(points)))
-    comp = pareto(
-        ru_frame(
-            table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=1
-        )
+    frame = ru_frame(
+        table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=1
     )
-    ref = [not any(r <= risk and u >= use and (r < risk or u > use) for r, u in points) for risk, use in points]
-    assert comp.tolist() == ref
-
-
-def test_pareto_set_over_several_panels_uses_the_whole_vector():
-    one = frame(attack="first")
-    other = frame(attack="second")
-    other.loc[other["method"] == "a", "risk"] = 0.0
-    both = pareto(pd.concat([one, other]))
-    # Under the second attack alone method a is without risk, so it leaves the shadow of b.
-    assert not pareto(one)[(one["method"] == "a").to_numpy()].all()
-    assert both[: len(one)].tolist() == both[len(one) :].tolist()
-    assert both[(one["method"] == "a").to_numpy().nonzero()[0]].all()
+    comp = {int(value) for value in frontier(frame)["value"]}
+    ref = {
+        row
+        for row, (risk, use) in enumerate(points)
+        if not any(r <= risk and u >= use and (r < risk or u > use) for r, u in points)
+    }
+    assert comp == ref
 
 
 def test_undominated_share_of_a_clear_winner_is_one():
@@ -86,36 +77,9 @@ def test_undominated_share_of_a_clear_winner_is_one():
 
 def test_anchors_are_drawn_and_take_no_part():
     comp = anchor(anchor(frame(), ORIGINAL, risk=1, utility=np.inf), NOTHING, risk=0, utility=0)
-    assert not pareto(comp)[-2:].any()
-    texts = [text.get_text() for text in plot_ru_map(comp, risk_limit=0.25).texts]
-    assert "original (utility ∞)" in texts
-    assert any(text.startswith(NOTHING) for text in texts)
-    assert "limit\n0.25" in texts
-    assert "a" in texts
-
-
-def test_labels_do_not_overlap_each_other():
-    found = overlaps(plot_ru_panels(frame()))
-    assert found["texts"] >= 6
-    assert not any(found[what] for what in ("on_text", "on_point", "on_line", "outside"))
-
-
-def test_map_draws_on_the_given_axes_and_leaves_the_frame_alone():
-    comp = frame()
-    before = comp.copy()
-    figure = plot_ru_panels(pd.concat([comp, frame(attack="other")]))
-    assert len(figure.axes) == 2
-    ax = figure.axes[0]
-    assert plot_ru_map(comp, ax) is ax
-    pd.testing.assert_frame_equal(comp, before)
-
-
-def test_frontier_advises_the_most_useful_release_below_the_limit():
-    advice = frontier(frame(), risk_limit=0.3)
-    assert advice["utility"].is_monotonic_decreasing
-    below = advice[advice["risk"] <= 0.3].iloc[0]
-    assert below["advice"].startswith("most useful release with risk below 30%")
-    assert advice.iloc[0]["advice"].endswith("is above the limit of 30%")
+    assert not set(frontier(comp)["method"]) & {ORIGINAL, NOTHING}
+    legend = {text.get_text() for text in plot_ru_map(comp, limit=0.25).get_legend().get_texts()}
+    assert legend == {"a", "b", "original"}
 
 
 @pytest.mark.parametrize(
@@ -134,19 +98,3 @@ def test_frontier_advises_the_most_useful_release_below_the_limit():
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_names_of_curves_that_meet_in_one_place_stay_apart():
-    names = ["supergraph", "simultaneous", "direct", "relaxed", "another one"]
-    risks, utilities = ([f"{measure}{end}" for end in ("", "_low", "_high")] for measure in ("risk", "utility"))
-    curves = []
-    for i, name in enumerate(names):
-        curve = frame()[:3].assign(method=name)
-        curve[risks], curve[utilities] = 1.0, 0.96 + 0.005 * i
-        curves.append(curve)
-    saturated = pd.concat(curves, ignore_index=True)
-    saturated = anchor(anchor(saturated, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)
-    figure = plot_ru_panels(saturated, risk_limit=0.25, width_cm=12)
-    assert {*names} <= {text.get_text() for text in figure.axes[0].texts}
-    found = overlaps(figure)
-    assert not any(found[what] for what in ("on_text", "on_point", "on_line", "outside"))

@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident.workbench.advising import verdict
-from reident.workbench.judging import Bench
+from reident.workbench.candidates import Bench, step_text
 from reident.workbench.making import Step
-from reident.workbench.searching import search_release
+from reident.workbench.search import search_release
 
 pytestmark = pytest.mark.whole
 
@@ -53,7 +52,7 @@ def search(persons, folder):
     places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
         rd.Dataset(persons, quasi=["sex", "age"]), [[*table, None], [*places, None]], limit=0.2, draws=2,
-        folder=folder,
+        cache=folder,
     )  # fmt: skip
 
 
@@ -61,11 +60,11 @@ def counted(monkeypatch, stop_after=None, how=None):
     """Count the candidates judged, and end the process or the search after some."""
     judged, real = [], Bench.judge
 
-    def judge(self, chain):
+    def judge(self, steps, shown):
         if len(judged) == stop_after:
             how()
-        judged.append(self.row_of(chain)["chain"])
-        return real(self, chain)
+        judged.append("; ".join(map(step_text, steps)))
+        return real(self, steps, shown)
 
     monkeypatch.setattr(Bench, "judge", judge)
     return judged
@@ -76,8 +75,8 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         every = counted(patched)
         whole = search(persons, None)
     assert len(every) == len(set(every)) > 5
-    assert "sample" not in verdict(whole, 0.2, 0.0)
-    assert "judged on a sample of 120 of the 1200 records" in verdict(replace(whole, scale=10.0), 0.2, 0.0)
+    assert "sample" not in whole.sentence(0.2, 0.0)
+    assert "judged on a sample of 120 of the 1200 records" in replace(whole, scale=10.0).sentence(0.2, 0.0)
 
     def interrupt():
         raise KeyboardInterrupt
@@ -111,10 +110,10 @@ def test_records_left_out_are_counted_in_records_where_persons_have_several():
     steps = [[Step("mondrian", k=60)]]
     found = search_release(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), steps, limit=0.2, draws=1)
     assert found.passed
-    assert "leaves out" not in verdict(found, 0.2, 0.0)
+    assert "leaves out" not in found.sentence(0.2, 0.0)
     fewer = replace(found, released=found.released.iloc[:200], scale=10.0)
-    assert "it leaves out 40 of the records" in verdict(fewer, 0.2, 0.0)
-    assert "a sample of 240 of the 2400 records" in verdict(fewer, 0.2, 0.0)
+    assert "it leaves out 40 of the records" in fewer.sentence(0.2, 0.0)
+    assert "a sample of 240 of the 2400 records" in fewer.sentence(0.2, 0.0)
 
 
 def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():

@@ -52,7 +52,8 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
         protect_into(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
     with pytest.raises(ParameterError, match="`area` must be left out"):
         rd.risk_utility(
-            table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), ["disc"], ["nearest_place"], area=areas
+            table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), ["disc"], ["nearest_place"],
+            public={"area": areas},
         )
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
         rd.assess(table[["sex"]], quasi="sex", public={"candidates": places}, progress=False)

@@ -54,6 +54,7 @@ from .lock import hold as hold
 from .lock import holder as holder
 from .lock import occupied as occupied
 from .lock import scratch as scratch
+from .machine import processors as processors
 from .options import Choice as Choice
 from .options import Flag as Flag
 from .options import Option as Option

@@ -8,7 +8,7 @@ import importlib.metadata
 import inspect
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,21 +81,30 @@ def _files_and_key(trial: Callable[..., Any]) -> tuple[list[Path], str]:
     return files, hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node with all statements in it; expressions hold no docstring and no import."""
+    yield node
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, name, ()):
+            yield from _statements(child)
+
+
 @cache
 def _tree(file: Path) -> ast.Module:
     """Return a module's syntax tree without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
+    for node in _statements(tree):
+        body = getattr(node, "body", ())
+        is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
+        if any(is_text):
             node.body = [part for part, drop in zip(body, is_text, strict=True) if not drop]  # type: ignore[attr-defined]
     return tree
 
 
 def _imported(tree: ast.AST) -> list[Path]:
-    """Return the files of a module's imports from reident: whole subpackages, and single modules of experiments."""
+    """Return the files of a module's imports: whole subpackages, single modules of experiments and the workbench."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -116,10 +125,11 @@ def _public_modules() -> dict[str, str]:
     return {alias.name: f"reident.{node.module}" for node in nodes for alias in node.names}
 
 
+@cache
 def _files_of(parts: tuple[str, ...]) -> list[Path]:
     """Return the source files of an import from reident, as ``("kernels", "places")``."""
     if parts[0] in PRESENTATION:
         module = _PACKAGE.joinpath(*parts).with_suffix(".py")
-        return [module] if parts[0] == "experiments" and module.is_file() else []
+        return [module] if parts[0] in ("experiments", "workbench") and module.is_file() else []
     module = _PACKAGE / f"{parts[0]}.py"
     return sorted((_PACKAGE / parts[0]).rglob("*.py")) or ([module] if module.is_file() else [])

@@ -22,7 +22,7 @@ from reident.base import ParameterError, TrialError, check_integer, check_seed, 
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
-__all__ = ["settings_of", "sweep"]
+__all__ = ["settings_of", "sweep", "workers"]
 
 #: Address of a dask cluster that is used where `scheduler` is not given.
 SCHEDULER = "REIDENT_SCHEDULER"
@@ -59,6 +59,7 @@ def sweep(
     jobs: int = 1,
     scheduler: Any = None,
     progress: bool = True,
+    context: Any = None,
 ) -> pd.DataFrame:
     """Run every setting of a grid `repetitions` times and return one row a trial.
 
@@ -86,6 +87,9 @@ def sweep(
         A running dask cluster, used instead of `jobs`; by default the one that ``REIDENT_SCHEDULER`` names, if any.
     progress : bool
         Show a progress bar.
+    context : object, optional
+        Passed to each trial as its keyword `context`, such as confidential data: it is kept in memory alone, is
+        forgotten with the sweep, and is no part of the key of a stored trial. Name it by a parameter of the grid.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def sweep(
     failures: list[str] = []
     with tqdm(total=len(plan), initial=len(plan) - len(tasks), desc=trial.__name__, unit="trial",
               disable=not progress, mininterval=1.0) as bar:  # fmt: skip
-        for task, rows, error in _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER)):
+        for task, rows, error in _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER), context):
             bar.update()
             if error:
                 failures.append(f"{task}: {error}")
@@ -180,8 +184,10 @@ def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
 
 
 def _parameters(trial: Trial) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a trial without its generator."""
-    return dict(itertools.islice(inspect.signature(trial).parameters.items(), 1, None))
+    """Return the parameters of a trial without its generator and its context."""
+    named = dict(itertools.islice(inspect.signature(trial).parameters.items(), 1, None))
+    named.pop("context", None)
+    return named
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -243,10 +249,11 @@ class Store:
         self.before = b""
 
 
-def _run(trial: Trial, task: Task) -> Finished:
+def _run(trial: Trial, task: Task, context: Any = None) -> Finished:
     """Run one trial; an error comes back as text."""
+    further = {} if context is None else {"context": context}
     try:
-        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **task.setting)
+        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **task.setting, **further)
         rows = [returned] if isinstance(returned, Mapping) else list(returned)
         plain = [{k: v.item() if isinstance(v, np.generic) else v for k, v in row.items()} for row in rows]
         return task, plain, ""
@@ -254,15 +261,21 @@ def _run(trial: Trial, task: Task) -> Finished:
         return task, [], f"{type(error).__name__}: {error}"
 
 
-def _run_on_worker(trial: Trial, task: Task) -> Finished:
+def _returned(context: Any) -> Any:
+    return context
+
+
+def _run_on_worker(trial: Trial, task: Task, context: Any = None) -> Finished:
     """Run one trial in a single thread: the workers share the processors among them."""
     import numba
 
     numba.set_num_threads(1)
-    return _run(trial, task)
+    return _run(trial, task, context)
 
 
-def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any) -> Iterator[Finished]:
+def _finished(
+    trial: Trial, tasks: list[Task], jobs: int, scheduler: Any, context: Any = None
+) -> Iterator[Finished]:
     """Run trials in this process or on dask's workers; yield each as it ends."""
     jobs = min(jobs, len(tasks))
     if not tasks:
@@ -270,19 +283,21 @@ def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any) -> Ite
     if jobs == 1 and not scheduler:
         with threadpoolctl.threadpool_limits(limits=1):
             for task in tasks:
-                yield _run(trial, task)
+                yield _run(trial, task, context)
         return
     from dask.distributed import as_completed
 
-    with _client(jobs, scheduler) as client:
-        futures = {client.submit(_run_on_worker, trial, task, pure=False, retries=2): task for task in tasks}
+    with workers(jobs, scheduler) as client:
+        # The result of a task is made again on a worker that replaces a dead one, and is forgotten with the client.
+        shared = None if context is None else client.submit(_returned, context, pure=False)
+        futures = {client.submit(_run_on_worker, trial, task, shared, pure=False, retries=2): task for task in tasks}
         for future in as_completed(list(futures)):
             task, error = futures.pop(future), future.exception()  # a worker that died as often as dask allows
             yield (task, [], f"{type(error).__name__}: {error}") if error else future.result()
 
 
 @contextmanager
-def _client(jobs: int, scheduler: Any) -> Iterator[Any]:
+def workers(jobs: int, scheduler: Any) -> Iterator[Any]:
     """Yield a client of a running cluster, or of one with `jobs` processes that ends with the sweep."""
     from dask.distributed import Client
 

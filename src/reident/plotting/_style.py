@@ -32,15 +32,6 @@ _RC: Any = {
     "svg.fonttype": "none",
 }
 
-_MAP_RC: Any = {
-    "font.size": 7,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-}
-
 
 def new_figure(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, squeeze: bool = True, **kws: Any
@@ -53,25 +44,6 @@ def new_figure(
         figure = Figure(figsize=size or (4.0 * columns, 3.2 * rows), layout="constrained")
         FigureCanvasAgg(figure)
         return figure, figure.subplots(rows, columns, squeeze=squeeze, **kws)
-
-
-def map_figure(rows: int, columns: int, inch: float, *, key_rows: int = 1) -> tuple[Figure, Any, Any, Any]:
-    """Return a figure of a risk-utility map: itself, the part of the panels, the part below for the key, the Axes.
-
-    One panel is no part of a figure: whoever draws it finds the whole as ``ax.figure``.
-    """
-    shape = {1: 0.78, 2: 0.7, 3: 0.8}.get(columns, 0.9)
-    with mpl.rc_context({**_RC, **_MAP_RC}):
-        figure = Figure(
-            figsize=(inch, rows * inch / columns * shape + 0.44 + 0.16 * key_rows), layout="constrained", dpi=144
-        )
-        FigureCanvasAgg(figure)
-        if rows * columns == 1:
-            return figure, figure, figure, figure.subplots(squeeze=False)
-        key = (0.04 + 0.16 * key_rows) / figure.get_figheight()
-        parts: Any = figure.subfigures(2, 1, height_ratios=[1, key])
-        body, foot = parts
-        return figure, body, foot, body.subplots(rows, columns, squeeze=False)
 
 
 def ordered_colours(n: int) -> list[Any]:

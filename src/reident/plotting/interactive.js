@@ -9,16 +9,7 @@ function render({model, el}) {
 function paint(model, el) {
   const D = model.get("data"), W = 640, H = 462, L = 76, T = 98, B = 48, R = 84;
   const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
-  // The risk at a place of the axis and back, on the scale that the printed map has too.
-  const S = D.scale, at = v => {
-    const low = Math.max(v, S.zero), lack = Math.max(S.ceiling - v, S.zero);
-    const p = {linear: v, log: Math.log10(low), loss: -Math.log10(lack), logit: Math.log10(low / lack)}[S.kind];
-    return (p - S.low) / (S.high - S.low);
-  };
-  const back = share => {
-    const p = S.low + share * (S.high - S.low);
-    return {linear: p, log: 10 ** p, loss: S.ceiling - 10 ** -p, logit: S.ceiling / (1 + 10 ** -p)}[S.kind];
-  };
+  const at = v => (v - D.low) / (D.high - D.low), back = share => D.low + share * (D.high - D.low);
   const make = (parent, tag, a, text) => {
     const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const k in a) e.setAttribute(k, a[k]);
@@ -63,22 +54,18 @@ function paint(model, el) {
     "aria-label": "tolerable risk", "aria-valuemin": f(back(0)), "aria-valuemax": f(back(1))});
   grip.style.cursor = "ns-resize";
 
-  // By the judge's rule where the shares of persons above each limit are told, else by the mean.
-  const share = (p, v) => p.above_at[Math.min(100, Math.floor(100 * v + 1e-9))];
-  // What was refused by other attacks at one limit is refused at every lower one.
-  const refused = (p, v) => p.refused && v <= D.refused_at + 1e-9;
-  const passes = (p, v) => !refused(p, v) && (p.above_at ? share(p, v) <= D.tolerate + 1e-9 : !D.judged && p.risk <= v);
+  const passes = (p, v) => !p.refused && (p.risk_high ?? p.risk) <= v + 1e-9;
   const percent = v => `${+(100 * v).toPrecision(3)} %`;
   const points = [], groups = [], names = [], idle = "Point at a release, or drag the limit (arrow keys move it).";
   const tell = (one, two) => { write(1, one); write(2, two || ""); };
   for (const c of D.curves) {
     const g = make(svg, "g", {});
     groups.push(g);
-    if (c.ordered) make(g, "path", {d: "M" + c.points.map(p => X(p.x) + "," + Y(p.y)).join("L"), fill: "none", stroke: c.colour, "stroke-width": 1.5});
+    if (c.points.length > 1) make(g, "path", {d: "M" + c.points.map(p => X(p.x) + "," + Y(p.y)).join("L"), fill: "none", stroke: c.colour, "stroke-width": 1.5});
     c.points.forEach((p, i) => {
       make(g, "ellipse", {cx: X((p.x_low + p.x_high) / 2), cy: Y((p.y_low + p.y_high) / 2), fill: c.colour, "fill-opacity": .14,
         rx: Math.max(2, (X(p.x_high) - X(p.x_low)) / 2), ry: Math.max(2, (Y(p.y_low) - Y(p.y_high)) / 2), ...still});
-      const shade = c.shades[i], said = `${c.name}, ${p.parameter} ${p.value}`;
+      const shade = c.points.length > 1 ? i / (c.points.length - 1) : 1, said = `${c.name}, ${p.parameter} ${p.value}`;
       const e = make(g, "circle", {cx: X(p.x), cy: Y(p.y), r: 5, fill: c.colour, "fill-opacity": .08 + .92 * shade, stroke: c.colour,
         "stroke-width": 1.5, tabindex: 0, role: "button", "aria-label": `${said}: risk ${f(p.risk)}, utility ${f(p.utility)}`});
       e.style.cursor = "pointer";
@@ -87,17 +74,16 @@ function paint(model, el) {
         const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
         tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`
           + (p.undominated === undefined ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
-          (p.above_at ? `${percent(share(p, model.get("limit")))} of persons above ${f(model.get("limit"))}${extra && ", " + extra}` : extra)
-          + (p.refused ? `; refused at ${f(D.refused_at)} by ${p.refused}` : ""));
+          extra + (p.refused ? `; at least: refused by ${p.refused}` : ""));
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
-      const pick = () => { model.set("release", [c.method, p.value]); model.save_changes(); mark(); };
+      const pick = () => { model.set("release", [c.name, p.value]); model.save_changes(); mark(); };
       for (const [on, run] of [["pointerenter", show], ["focus", show], ["pointerleave", hide], ["blur", hide], ["click", pick]]) e.addEventListener(on, run);
       e.addEventListener("keydown", k => { if (k.key === "Enter") pick(); });
-      points.push({...p, name: c.name, method: c.method, circle: e});
+      points.push({...p, name: c.name, method: c.name, circle: e});
     });
     const end = c.points.reduce((a, b) => a.y > b.y ? a : b);
-    names.push(make(g, "text", {x: X(end.x) - 9, y: Y(end.y) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.ink, ...still}, c.name));
+    names.push(make(g, "text", {x: X(end.x) - 9, y: Y(end.y) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.colour, ...still}, c.name));
   }
   // Names that meet move apart: from the lowest up, each at least a line above the one below it.
   const y = e => +e.getAttribute("y");
@@ -110,7 +96,7 @@ function paint(model, el) {
   const code = document.createElement("pre");
   el.append(code);
 
-  // The limit: the most useful release below it is ringed and told in words, as on the printed map.
+  // The limit: the most useful release within it is ringed and named, as on the printed map.
   const line = make(svg, "line", {x1: L, x2: W - R, stroke: "#000", "stroke-width": 1.5, ...still});
   const label = make(svg, "text", {x: W - R + 4, ...still}), ring = make(svg, "circle", {r: 10, fill: "none", stroke: "#000", "stroke-width": 2, ...still});
   const box = make(svg, "rect", {width: 18, height: 18, fill: "none", stroke: "#000", ...still});
@@ -123,7 +109,7 @@ function paint(model, el) {
     ring.style.display = best ? "" : "none";
     if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
     for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
-    const rule = D.judged ? `at most ${percent(D.tolerate)} of persons above ${f(v)}` : `risk up to ${f(v)}`;
+    const rule = `a risk of at most ${f(v)}`;
     write(0, best ? `Most useful with ${rule}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
       : `No release of this map has ${rule}.`);
   };
@@ -136,7 +122,7 @@ function paint(model, el) {
   };
   const move = (p, done) => {
     const v = back(Math.min(1, Math.max(0, p)));
-    model.set("limit", D.judged ? Math.round(100 * v) / 100 : v); update(); if (done) model.save_changes();
+    model.set("limit", Math.min(1, Math.max(0, v))); update(); if (done) model.save_changes();
   };
   grip.addEventListener("pointerdown", down => {
     grip.setPointerCapture(down.pointerId);
@@ -150,8 +136,7 @@ function paint(model, el) {
     const step = {ArrowUp: .02, ArrowDown: -.02}[e.key];
     if (!step) return;
     e.preventDefault();
-    const v = model.get("limit");  // at least a hundredth, where limits are hundredths
-    move(D.judged ? Math[step > 0 ? "max" : "min"](at(v) + step, at(Math.max(0, v + Math.sign(step) / 100))) : at(v) + step, true);
+    move(at(model.get("limit")) + step, true);
   });
   tell(idle);
   update();

@@ -1,12 +1,11 @@
-"""A risk-utility map to be asked: hover, a limit to drag, advice in words, a click for the code; offline, no library.
+"""Interactive risk-utility maps: hover, a limit to drag, a click for the code; offline, without a library.
 
-One script draws the map in a page by itself (`ru_map_page`), as a part of one (`ru_map_part`), and in JupyterLab
-(`ru_map_widget`). Its scales, order and advice are those of the printed map.
+One script draws the map in a page (`ru_map_page`), as a part of one (`ru_map_part`), and in JupyterLab
+(`ru_map_widget`). A release is within the limit if the upper end of its bar is, as on the printed map.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,39 +13,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from matplotlib.ticker import MaxNLocator
 
 from reident.base import check_mapping, check_real
 from reident.pages import render
-from reident.plotting._layout import layout
-from reident.rumap import check_one_panel
+from reident.plotting._style import COLOURS
+from reident.plotting.ru_curves import is_wide
+from reident.rumap import NOTHING, check_one_panel, releases_of
 
 __all__ = ["map_data", "ru_map_page", "ru_map_part", "ru_map_widget"]
 
-#: Columns that a frame may have beside those of `ru_frame`; told where a release has them.
-_EXTRA = ("baseline", "n_above", "share_above_limit")
+#: Columns beyond those of `ru_frame` whose values are shown where a release has them.
+_EXTRA = ("baseline", "n_above", "share_above_limit", "above", "above_high")
 
 _SCRIPT = Path(__file__).with_suffix(".js")
 
 
 def map_data(
-    frame: pd.DataFrame,
-    *,
-    risk_limit: float = 0.25,
-    tolerate: float = 0.0,
-    codes: Mapping[tuple[str, str], str] | None = None,
+    frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> dict[str, Any]:
-    """Return what the script draws, as plain numbers, rounded so that the same frame gives the same bytes.
+    """Return the data of the script as plain numbers, rounded so that the same frame gives the same bytes.
 
     Parameters
     ----------
     frame : DataFrame
-        As `ru_frame` returns, one panel; columns `baseline`, `n_above` and `share_above_limit` are told if it has them.
-        With `above_at`, as of `risk_utility`, a release passes by the persons above the limit, else by its risk. With
-        `refused`, what else refused a release at `risk_limit`: it passes at no limit up to that.
-    risk_limit : float, default 0.25
+        As `ru_frame` returns, one panel. With a column `refused`, a release that has a text there is within no limit.
+    limit : float, default 0.25
         Where the limit stands at first; the axis of risk shows it.
-    tolerate : float, default 0
-        The share of persons who may lie above it.
     codes : mapping of (method, value) to str, optional
         The code that makes a release, shown after a click on it.
 
@@ -55,89 +48,82 @@ def map_data(
     DataError, ParameterError
         If a column is absent, or the frame has several panels.
     """
-    check_one_panel(frame)
-    check_real(risk_limit, "risk_limit", low=0, high=1, why="a risk is a share of persons or of claims")
-    check_real(tolerate, "tolerate", low=0, high=1)
+    panel = check_one_panel(frame)
+    limit = check_real(limit, "limit", low=0, high=1, why="a risk is a share of persons or of claims")
     codes = check_mapping(codes, "codes", optional=True)
-    panel, looks = layout(frame.reset_index(drop=True), risk_limit)
+    releases = releases_of(frame)
     extra = [column for column in _EXTRA if column in frame.columns]
-    curves = []
-    for method, curve in panel.releases.groupby("method", sort=False):
-        look = looks[str(method)]
-        points = [_point(panel, row, extra, codes.get((str(method), str(row["value"])))) for _, row in curve.iterrows()]
-        curves.append(
-            {
-                "name": look.name,
-                "method": str(method),
-                "colour": look.colour,
-                "ink": "#" + "".join(f"{round(255 * part):02x}" for part in look.ink),
-                "ordered": look.joined,
-                "shades": [round(float(shade), 3) for shade in look.shades(len(curve))],
-                "points": points,
-            }
-        )
-    guess = panel.guess
-    low, high = panel.box[1]
+    utility = releases["utility"].to_numpy(float)
+    log = is_wide(releases["utility"])
+    ends = np.log10 if log else np.asarray
+    xs = _axis(ends(utility[np.isfinite(utility)]))
+    ys = _axis(np.append(releases[["risk_low", "risk_high"]].to_numpy(float), [0.0, limit]))
+    guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
+
+    def point(row: Any) -> dict[str, Any]:
+        shown = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
+        shown |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
+        for axis, measure, place in (("x", "utility", ends), ("y", "risk", np.asarray)):
+            low, high = xs if axis == "x" else ys
+            for end in ("", "_low", "_high"):
+                value = float(row[f"{measure}{end}"])
+                at = place(value) if value > 0 or place is np.asarray else low
+                shown[f"{measure}{end}"] = _plain(value)
+                shown[f"{axis}{end}"] = round(float(np.clip((at - low) / (high - low), 0, 1)), 5)
+        if row["n"] > 1 and np.isfinite(row["undominated"]):
+            shown["undominated"] = _plain(row["undominated"])
+        if isinstance(row.get("refused"), str):
+            shown["refused"] = row["refused"]
+        code = codes.get((str(row["method"]), str(row["value"])))
+        return shown if code is None else {**shown, "code": code}
+
+    curves = [
+        {"name": str(method), "colour": COLOURS[number % len(COLOURS)],
+         "points": [point(row) for _, row in part.iterrows()]}
+        for number, (method, part) in enumerate(releases.groupby("method", sort=False))
+    ]  # fmt: skip
     return {
-        "attack": panel.measured("risk"),
-        "analysis": panel.measured("utility"),
-        "curves": curves,
-        "extra": extra,
-        "judged": "above_at" in frame.columns,
-        "tolerate": tolerate,
-        "refused_at": risk_limit,
-        "guess": None if guess is None else _share(panel, 1, guess),
-        "scale": {"kind": panel.ys.kind, "ceiling": panel.ys.ceiling, "zero": panel.ys.zero, "low": low, "high": high},
-        "xt": [[_share(panel, 0, value), text] for value, text in panel.xs.ticks(*panel.box[0], 7)],
-        "yt": [[_share(panel, 1, value), text] for value, text in panel.ys.ticks(*panel.box[1], 7)],
-    }
+        "attack": f"risk: {panel['attack']}", "analysis": f"utility: {panel['analysis']}", "curves": curves,
+        "extra": extra, "guess": round((guess - ys[0]) / (ys[1] - ys[0]), 5) if guess > 0 else None,
+        "low": ys[0], "high": ys[1], "xt": _ticks(xs, log), "yt": _ticks(ys, False),
+    }  # fmt: skip
 
 
-def _point(panel: Any, row: pd.Series, extra: list[str], code: str | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
-    for axis, measure in (("x", "utility"), ("y", "risk")):
-        for end in ("", "_low", "_high"):
-            told[f"{measure}{end}"] = _plain(row[f"{measure}{end}"])
-            told[f"{axis}{end}"] = _share(panel, "xy".index(axis), row[f"{measure}{end}"])
-    told["risk_worst"] = _plain(row["risk_worst"])
-    if row["n"] > 1 and np.isfinite(row["undominated"]):
-        told["undominated"] = _plain(row["undominated"])
-    told |= {column: _plain(row[column]) for column in extra}
-    if isinstance(row.get("above_at"), str):
-        told["above_at"] = json.loads(row["above_at"])
-    if isinstance(row.get("refused"), str):
-        told["refused"] = row["refused"]
-    return told if code is None else {**told, "code": code}
+def _axis(values: Any) -> tuple[float, float]:
+    """Return both ends of an axis, a little beyond the values."""
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    pad = 0.07 * (high - low or 1.0)
+    return low - pad, high + pad
+
+
+def _ticks(ends: tuple[float, float], log: bool) -> list[list[Any]]:
+    """Return round values of an axis: their position, 0 to 1, and their text."""
+    low, high = ends
+    values = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    inside = [float(value) for value in values if low <= value <= high]
+    return [[round((v - low) / (high - low), 5), f"{10**v:.2g}" if log else f"{v:.6g}"] for v in inside]
 
 
 def _plain(value: Any) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def _share(panel: Any, axis: int, value: float) -> float:
-    """Return where a value lies between the ends of an axis, from 0 to 1; an infinite one at the end."""
-    scale, (low, high) = (panel.xs, panel.ys)[axis], panel.box[axis]
-    return round(float(np.clip((scale.place(value) - low) / (high - low), 0, 1)), 5)
-
-
 def ru_map_part(
     frame: pd.DataFrame,
     name: str,
     *,
-    risk_limit: float = 0.25,
-    tolerate: float = 0.0,
+    limit: float = 0.25,
     codes: Mapping[tuple[str, str], str] | None = None,
 ) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
-    state = {"data": map_data(frame, risk_limit=risk_limit, tolerate=tolerate, codes=codes), "limit": risk_limit}
+    state = {"data": map_data(frame, limit=limit, codes=codes), "limit": limit}
     return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
 def ru_map_page(
     frame: pd.DataFrame,
     *,
-    risk_limit: float = 0.25,
-    tolerate: float = 0.0,
+    limit: float = 0.25,
     codes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """Return one HTML page with the map; it needs neither network nor library.
@@ -146,10 +132,8 @@ def ru_map_page(
     ----------
     frame : DataFrame
         As `ru_frame` returns, one panel.
-    risk_limit : float, default 0.25
+    limit : float, default 0.25
         Where the limit stands at first.
-    tolerate : float, default 0
-        The share of persons who may lie above it, where the frame tells it (`above_at`).
     codes : mapping of (method, value) to str, optional
         The code that makes a release, shown after a click on it.
 
@@ -163,26 +147,25 @@ def ru_map_page(
     DataError, ParameterError
         If a column is absent, or the frame has several panels.
     """
-    part = ru_map_part(frame, "map", risk_limit=risk_limit, tolerate=tolerate, codes=codes)
+    part = ru_map_part(frame, "map", limit=limit, codes=codes)
     return render("map", title="Risk-utility map", map=part)
 
 
 def ru_map_widget(
     frame: pd.DataFrame | None = None,
     *,
-    risk_limit: float = 0.25,
-    tolerate: float = 0.0,
+    limit: float = 0.25,
     codes: Mapping[tuple[str, str], str] | None = None,
     on_release: Callable[[str, str], Any] | None = None,
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 
-    Without a frame it is empty; what `map_data` returns of a frame, set as its trait `data`, draws it anew.
+    Without a frame it is empty; the result of `map_data`, set as its trait `data`, draws it anew.
 
     Parameters
     ----------
     frame : DataFrame, optional
-    risk_limit, tolerate, codes
+    limit, codes
         As for `ru_map_page`.
     on_release : callable, optional
         Called with method and value after a click.
@@ -206,8 +189,8 @@ def ru_map_widget(
         limit = traitlets.Float().tag(sync=True)
         release: Any = traitlets.List().tag(sync=True)
 
-    told = {} if frame is None else map_data(frame, risk_limit=risk_limit, tolerate=tolerate, codes=codes)
-    widget = RiskUtilityMap(data=told, limit=risk_limit)
+    data = {} if frame is None else map_data(frame, limit=limit, codes=codes)
+    widget = RiskUtilityMap(data=data, limit=limit)
     if on_release is not None:
         widget.observe(lambda change: on_release(*change["new"]), "release")
     return widget

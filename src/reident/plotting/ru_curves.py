@@ -1,14 +1,97 @@
-"""Curves on a risk-utility map: one method at several strengths, its ends labelled, the best allowed release ringed."""
+"""Risk-utility maps: curves of methods, the most useful release within the limit ringed, the good corner named."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
-__all__ = ["draw_ru_curve", "frame_ru_map", "ru_points"]
+from reident.base import check_mapping, check_real
+from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure
+from reident.rumap import ORIGINAL, check_one_panel, releases_of
+
+__all__ = ["draw_ru_curve", "frame_ru_map", "is_wide", "plot_ru_map", "ru_points"]
+
+#: Methods up to which the ends of each curve are labelled.
+_LABELLED = 4
+#: Ratio of the largest to the smallest utility from which its scale is logarithmic.
+_WIDE = 30
+
+
+def plot_ru_map(
+    frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = None, names: Mapping[str, str] | None = None
+) -> Axes:
+    """Draw a risk-utility map: a curve a method, the limit, and a ring round the most useful release within it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `ru_frame` returns; one attack and one analysis. With a column `refused`, releases that have a text there
+        were refused before all attacks were run: their risk is at least the one drawn (upward triangles).
+    limit : float, default 0.25
+        Tolerable risk, in the unit of the risk column. A release is within it if the upper end of its bar is.
+    ax : Axes, optional
+        Drawn on; a new figure by default.
+    names : mapping of str to str, optional
+        Methods to the names that the legend shows.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, the frame has several panels or no release, or the limit is negative.
+
+    Notes
+    -----
+    Duncan, Keller-McNulty and Stokes (2001).
+    """
+    panel = check_one_panel(frame)
+    limit, names = check_real(limit, "limit", low=0), check_mapping(names, "names", optional=True)
+    releases = releases_of(frame)
+    colours = [colour for colour in COLOURS if colour != "#000000"]
+    if ax is None:
+        ax = new_figure(size=(6.4, 4.2))[1]
+    curves = list(releases.groupby("method", sort=False))
+    for number, (method, curve) in enumerate(curves):
+        style = {"colour": colours[number % len(colours)], "marker": MARKERS[number % len(MARKERS)]}
+        points = curve.set_index("value")
+        short = len(curves) <= _LABELLED and points.index.str.len().max() <= 8
+        draw_ru_curve(ax, points, unit="" if short else None, line=LINES[number % len(LINES)], **style)
+        ax.plot([], [], color=style["colour"], marker=style["marker"], label=names.get(str(method), str(method)))
+    if "refused" in releases and len(refused := releases[releases["refused"].notna()]):
+        ax.plot(refused["utility"], refused["risk"] + 0.02, "^", color="0.5", markersize=4, label="at least (refused)")
+    original = frame[frame["method"] == ORIGINAL]
+    at = None if original.empty else (_finite(original["utility"].iloc[0]), float(original["risk"].iloc[0]))
+    lowest, log = float(releases["risk_low"].min()), is_wide(releases["utility"])
+    frame_ru_map(ax, limit=limit, risk=f"risk: {panel['attack']}", utility=f"utility: {panel['analysis']}",
+                 lowest=lowest, log=log, original=at)  # fmt: skip
+    if at is not None:
+        ax.plot([], [], "k*", label="original")
+    best = _ring(ax, releases, limit)
+    if best is not None:
+        text = f"{best['method']} {best['value']}".strip()
+        ax.annotate(text.replace("$", r"\$"), (best["utility"], best["risk"]), xytext=(0, 12), fontsize=7, ha="center",
+                    textcoords="offset points", fontweight="bold")  # fmt: skip
+    ax.legend(loc="upper left", fontsize=7)
+    return ax
+
+
+def is_wide(utility: pd.Series) -> bool:
+    """Detect utilities that need a logarithmic scale: positive, and a factor of 30 or more apart."""
+    values = utility.to_numpy(float)
+    values = values[np.isfinite(values)]
+    return bool(len(values) and values.min() > 0 and values.max() >= _WIDE * values.min())
+
+
+def _finite(utility: float) -> float | None:
+    return float(utility) if np.isfinite(utility) else None
 
 
 def ru_points(trials: pd.DataFrame, by: str, *, risk: str, utility: str, draws: str = "dataset") -> pd.DataFrame:
@@ -41,23 +124,23 @@ def draw_ru_curve(
     ax: Axes,
     points: pd.DataFrame,
     *,
-    limit: float,
     colour: str,
+    limit: float | None = None,
     unit: str | None = "",
     line: str = "-",
     marker: str = "o",
     shifts: tuple[tuple[float, float], tuple[float, float]] = ((0, -14), (-14, -14)),
 ) -> pd.DataFrame:
-    """Draw the curve of a method, ring its most useful release below the limit, and return the allowed releases.
+    """Draw the curve of a method, ring its most useful release within the limit, and return the releases within it.
 
     Parameters
     ----------
     ax : Axes
         Of a frame made by `frame_ru_map`.
     points : DataFrame
-        As `ru_points` returns them; the risk is a share, and so are the ends of its interval.
-    limit : float
-        Largest tolerated risk.
+        As `ru_points` or `ru_frame` returns them; the risk is a share, and so are the ends of its interval.
+    limit : float, optional
+        Largest tolerated risk: the most useful release whose interval ends below it is ringed.
     colour, line, marker
         Style of the curve.
     unit : str or None
@@ -68,7 +151,8 @@ def draw_ru_curve(
     x, y = points["utility"], points["risk"]
     if x.min() == x.max():  # a scale needs two ends
         ax.update_datalim([(x.iloc[0] / 2, y.iloc[0]), (x.iloc[0] * 2, y.iloc[0])])
-    bars = [points["half"].clip(upper=y), points["half"].clip(upper=1 - y)]
+    low, high = _ends(points)
+    bars = [(y - low).clip(lower=0), (high - y).clip(lower=0)]
     ax.errorbar(x, y, bars, color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
     style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": colour, "ha": "center", "zorder": 5}
     ends = () if unit is None else ((0, shifts[0]), (-1, shifts[1]))
@@ -76,11 +160,28 @@ def draw_ru_curve(
         value = points.index[end]
         text = f"{value:g}{unit}" if isinstance(value, int | float) else f"{value}{unit}"
         ax.annotate(text, (x.iloc[end], y.iloc[end]), xytext=shift, **style)
-    allowed = points[points["risk"] <= limit]
-    if len(allowed):
-        best = allowed.loc[allowed["utility"].idxmax()]
-        ax.scatter(best["utility"], best["risk"], s=110, facecolor="none", edgecolor="black", zorder=4)
-    return allowed
+    if limit is None:
+        return points.iloc[:0]
+    _ring(ax, points, limit)
+    return points[high <= limit]
+
+
+def _ends(points: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return both ends of the bars of risk; of shares none beyond 0 and 1."""
+    if "half" not in points:
+        return points["risk_low"], points["risk_high"]
+    y, half = points["risk"], points["half"]
+    return y - half.clip(upper=y), y + half.clip(upper=(1 - y).clip(lower=0))
+
+
+def _ring(ax: Axes, points: pd.DataFrame, limit: float) -> pd.Series | None:
+    """Ring the most useful release whose bar ends within the limit, and return it."""
+    allowed = points[_ends(points)[1] <= limit]
+    if allowed.empty:
+        return None
+    best: pd.Series = allowed.iloc[int(allowed["utility"].to_numpy().argmax())]
+    ax.scatter(best["utility"], best["risk"], s=110, facecolor="none", edgecolor="black", zorder=4)
+    return best
 
 
 def frame_ru_map(

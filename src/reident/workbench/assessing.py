@@ -1,4 +1,4 @@
-"""Assess one's own data: profile, simulated intruder, fitting protections and attacks, one report."""
+"""Assess a data set: profile it, judge the protections that fit as `check` does, and advise a release."""
 
 from __future__ import annotations
 
@@ -7,145 +7,142 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import (
     DataError,
+    ParameterError,
     check_choice,
     check_columns,
     check_mapping,
     check_real,
     check_replaceable,
+    check_seed,
     keep_private,
     move_files,
 )
 from reident.data.simulate import drawn_together
-from reident.rumap import ORIGINAL
-from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
+from reident.methods import entries, find
+from reident.methods.given import check_public_used
 from reident.workbench.dataset import Dataset, read_recipe_of
-from reident.workbench.map_plan import Plan
+from reident.workbench.microdata import LAT, LON
 from reident.workbench.network_search import MOST_NODES, search_network
-from reident.workbench.preparing import MOST_RECORDS, prepare
-from reident.workbench.profiling import DataProfile, alone_persons
+from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
-from reident.workbench.searching import DRAWS, MOST_JUDGED, PLACE, Search, search_release
+from reident.workbench.roles import UNKNOWN
+from reident.workbench.ru_map import tried_releases
+from reident.workbench.search import DRAWS, MOST_JUDGED, PLACE, Search, search_release, slots_of, slots_of_chain
 
-__all__ = ["REPETITIONS", "WRITTEN", "Assessment", "assess"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["WRITTEN", "Assessment", "assess", "releases_to_try"]
 
 #: Files and folders that an assessment writes.
 WRITTEN = (
-    "report.html", "report-external.html", "advice.csv", "figures", "recipe.yaml", "recipe-earlier.yaml",
-    "points-table.csv", "points-places.csv", "points-network.csv",
+    "report.html", "report-external.html", "figures", "recipe.yaml", "recipe-earlier.yaml", "map.csv",
 )  # fmt: skip
-
-#: Repetitions of every release: quick for a first look, full for a decision.
-REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
+#: Records beyond which an assessment works on a random sample of so many, and says so.
+_MOST_RECORDS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What was found about a file.
+    """Profile of a data set, the releases that were judged, and the one that is advised.
 
     Attributes
     ----------
     profile : DataProfile
-    maps : mapping of str to DataFrame
-        "places", "table" and "network", as far as the data have them: risk-utility frames.
-    plans : mapping of str to Plan
-        What was tried, for each map.
-    advice : DataFrame
-        One row a utility under all attacks together, then one an attack and a utility: the most useful release that
-        puts no more persons above the limit than tolerated, in all but one of twenty releases, as ``method``,
-        ``parameter``, ``value``, ``risk``, ``risk_high``, ``above_high``, ``utility`` and a sentence; none fitting says
-        so.
-    limit : float
-        The tolerable risk of a person.
-    repetitions, seed : int
+    search : Search or None
+        The releases of table and places together that were judged as `check` judges them, and the one that passed; of
+        a data set that is a network alone, those of the network.
+    network : Search or None
+        The releases of the network.
+    limit, tolerate : float
+        Tolerable risk of a person, and tolerable share of persons above it.
+    seed : int
     data_sha256 : str
         Of the values that were assessed.
-    search : Search or None
-        The releases of table and places together that were judged as `check` judges them, and the one that passed.
-    tolerate : float
-        The share of persons who may lie above the limit.
-    network : Search or None
-        The releases of a network that were judged so; it is the `search` too where only a network was assessed.
+    kinds : tuple of str
+        "table", "places" and "network", as far as the data have them.
+    left_out : mapping of str to str
+        Methods that cannot be applied to the data, with the reason.
+    n_nodes : int
+        Nodes of the network, 0 without one.
     """
 
     profile: DataProfile
-    maps: Mapping[str, pd.DataFrame]
-    plans: Mapping[str, Plan]
-    advice: pd.DataFrame
+    search: Search | None
+    network: Search | None
     limit: float
-    repetitions: int
+    tolerate: float
     seed: int
     data_sha256: str
-    search: Search | None = None
-    tolerate: float = 0.0
-    network: Search | None = None
+    kinds: tuple[str, ...]
+    left_out: Mapping[str, str]
+    n_nodes: int = 0
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The judged releases as a risk-utility map; see `Search.frame`."""
+        return pd.DataFrame() if self.search is None else self.search.frame
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the risk-utility map of the judged releases; the advised one is ringed."""
+        if self.search is None or self.search.judged.empty:
+            raise DataError("no release could be judged: there is no map")
+        return self.search.plot(tolerate=self.tolerate, ax=ax)
 
     @property
     def sentence(self) -> str:
-        """What is advised, or that nothing is."""
-        large = ""
-        if "network" in self.plans and self.network is None:
-            n = self.plans["network"].data.network.n_nodes
-            large = f": {n} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
-        if "network" not in self.plans or {"table", "places"}.isdisjoint(self.plans):
-            return verdict(self.search, self.limit, self.tolerate, left_out=large)
-        other = verdict(self.network, self.limit, self.tolerate, left_out=large)
-        return f"{verdict(self.search, self.limit, self.tolerate)}; the network: {other}"
+        """The advice in a sentence, or that no release passed."""
+        large = (
+            f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
+        )
+        none = "no release was judged, and nothing is advised"
+        said = [
+            none + (large if search is self.network and self.n_nodes else "") if search is None
+            else search.sentence(self.limit, self.tolerate)
+            for search in (self.search, self.network)
+        ]  # fmt: skip
+        if "network" not in self.kinds or len(self.kinds) == 1:
+            return said[0]
+        return f"{said[0]}; the network: {said[1]}"
 
     def assumptions(self) -> list[str]:
-        """Say what was assumed, a sentence each."""
-        told = []
-        for kind, made in self.plans.items():
-            one = made.intruder
-            if kind == "network":
-                told.append(
-                    f"Network: the intruder knows all {one.n_known} persons and all their relations: the worst case."
-                )
-                continue
-            told.append(
-                f"{'Places' if kind == 'places' else 'Table'}: the intruder knows {one.n_known} persons, "
-                f"{one.n_common} of whom are in the release ({one.overlap:.0%}); the release attacked has "
-                f"{one.n_released} of the {self.profile.n_complete} complete records, drawn anew in each of "
-                f"{self.repetitions} repetitions."
-            )
-            if len(made.data.table) < self.profile.n_complete:
-                told.append(
-                    f"Of the {self.profile.n_complete} complete records {len(made.data.table)} were used: those drawn "
-                    "at random where there are many, and with a sensitive value where one is named."
-                )
-            known = [*made.data.quasi, *(["the place"] if kind == "places" else [])]
-            told.append(f"The intruder knows {', '.join(known)} of these persons exactly: the worst case.")
-            told += [f"Left out: {name}. {reason}." for name, reason in made.left_out.items()]
-        told += [] if self.search is None else self.search.groups
-        told += [
-            "The intruder knows the method and its parameters, not its random numbers.",
-            "A search for the largest consistent match that ends at its limit counts with its best match so far; the "
-            "column `incomplete` of the table of points says how often that was so.",
+        """Return the assumptions about the intruder, a sentence each."""
+        listed = []
+        if "network" in self.kinds:
+            listed.append("Network: the intruder knows all persons and all their relations: the worst case.")
+        if self.search is not None and self.search is not self.network:
+            places = [PLACE] if "places" in self.kinds else []
+            known = ", ".join(["the place" if name == PLACE else name for name in [*self.search.known, *places]])
+            listed.append(f"The intruder knows {known} of every person exactly: the worst case.")
+            listed += self.search.groups
+        listed += [f"Left out: {name}. {reason}." for name, reason in self.left_out.items()]
+        return [
+            *listed, "The intruder knows the method and its parameters, not its random numbers.",
             "A measured risk is the success of these attacks by this intruder. It bounds no other attack.",
-        ]
-        return told
+        ]  # fmt: skip
 
     def chain(self) -> list[dict[str, Any]]:
-        """Return the advised release as the steps of a recipe; empty where none passed what `check` asks."""
+        """Return the advised release as the steps of a recipe; empty if no release passed."""
         return [] if self.search is None else self.search.chain
 
     def advised(self, recipe: Recipe) -> Recipe:
-        """Return a recipe with the advised release, limit and tolerance: what `protect` makes and `check` reads."""
-        held = [] if self.search is None else self.search.withhold
+        """Return a recipe with the advised release, limit and tolerance, for `protect` and `check`."""
+        withhold = [] if self.search is None else self.search.withhold
         rule = {"limit": self.limit, "tolerate": self.tolerate}
-        return replace(recipe, chain=self.chain(), withhold=held, methods=[], **rule)  # type: ignore[arg-type]
+        return replace(recipe, chain=self.chain(), withhold=withhold, methods=[], **rule)  # type: ignore[arg-type]
 
     def save(self, out: str | Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()) -> Path:
-        """Write the report in two editions, the points of the maps and the advice (CSV) and the figures.
+        """Write the report in two editions, the table of candidates (CSV) and the figures.
 
         ``report.html`` is for the custodian; ``report-external.html`` holds no value of the data. `command` made the
-        assessment, `recipe` is the path of the advised recipe, `receipts` say what reading the file changed.
+        assessment, `recipe` is the path of the advised recipe, `receipts` are the conversions of reading the file.
 
         Returns
         -------
@@ -175,39 +172,35 @@ def assess(
     tolerate: float | None = None,
     methods: Mapping[str, Sequence[Any]] | None = None,
     pipeline: Any = None,
-    intruder: Mapping[str, Any] | None = None,
     profile: str = "quick",
     seed: int = 0,
     jobs: int | str = 1,
-    folder: str | Path | None = None,
+    cache: str | Path | None = None,
     progress: bool = True,
     **given: Any,
 ) -> Assessment:
-    """Profile data, simulate an intruder, map the risk and utility of the protections that fit, and advise a release.
+    """Profile data, judge the protections that fit, the most useful first, and advise the first that passes.
 
     Parameters
     ----------
     data : Dataset, or a table, file or network with the keywords of `Dataset`
-        Every sensitive column is attacked. Methods that look at sensitive values look at the one with the fewest, and
-        so do the maps.
+        Every sensitive column is attacked. Methods that look at sensitive values look at the one with the fewest.
     limit : float, optional
         The tolerable risk of a person; default the recipe's, else 0.25.
     tolerate : float, optional
-        The share of persons who may lie above it, in all but one of twenty releases; default the recipe's, else 0.
+        The share of persons who may lie above it; default the recipe's, else 0.
     methods : mapping, optional
         "places", "table" and "network" to lists as `risk_utility` takes them; default: all that fit.
     pipeline : Recipe, optional
-        Its chain, a parameter a value or a list of values: all combinations are candidates, instead of the releases of
-        the maps. Its columns to keep and its policy for missing values are those of the release that is advised.
-    intruder : mapping, optional
-        ``n_known`` and ``overlap`` as for `risk_utility`.
+        Its chain, a parameter a value or a list of values: all combinations are candidates, instead of those of the
+        registry. Its columns to keep and its policy for missing values are those of the release that is advised.
     profile : {"smoke", "quick", "full"}
-        2, 5 or 30 repetitions of the maps; of a release that draws 2, 5 or 20 draws are judged.
+        Of a release that draws 2, 5 or 20 draws are judged.
     seed : int
     jobs : int or str
-        Processors, or the address of a running dask scheduler.
-    folder : path, optional
-        Where finished trials and candidates are kept: the same assessment goes on from there.
+        Processes, or the address of a running dask scheduler.
+    cache : path, optional
+        Judged candidates are stored there: the same assessment goes on from there.
     progress : bool
     **given
         Keywords of `Dataset`, such as ``quasi`` or ``must_keep``.
@@ -222,62 +215,100 @@ def assess(
         If a column is absent, there is nothing to assess (no quasi-identifier, place or network), or fewer than 20
         complete records remain.
     """
-    repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
+    draws = DRAWS[check_choice(profile, "profile", list(DRAWS))]
     dataset = Dataset.of(data, **given)
+    limit = check_real(dataset.limit if limit is None else limit, "limit", low=0, high=1)
     tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
-    told = Recipe() if pipeline is None else read_recipe_of(pipeline)
-    slots = slots_of_chain(told.chain)
-    for name in check_mapping(intruder, "intruder", optional=True):
-        check_choice(name, "intruder", ("n_known", "overlap"))
-    made = prepare(dataset, limit=limit, methods=methods, seed=seed, **(intruder or {}))
-    for step in told.chain:
+    check_seed(seed)
+    recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
+    slots = slots_of_chain(recipe.chain)
+    chosen = check_mapping(methods or {}, "methods")
+    for kind in chosen:
+        check_choice(kind, "methods", ("places", "table", "network"))
+    complete, described = _described(dataset)
+    tried, left_out = releases_to_try(dataset, complete, chosen)
+    for step in recipe.chain:
         check_columns(dataset.frame, step.get("columns") or [], "columns", table_name="data", min_columns=0)
     for name in dataset.must_keep:
-        check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in made.plans else [])))
-    aside = check_columns(dataset.frame, told.keep, "keep", table_name="data", min_columns=0)
-    where = {"jobs": jobs} if isinstance(jobs, int) else {"scheduler": jobs}
-    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, **where}
-    maps: dict[str, pd.DataFrame] = {}
-    for kind, planned in made.plans.items():
-        maps[kind] = planned.frame(planned.run(folder=folder, progress=progress, **running))
-    complete, limit = pd.DataFrame(made.complete), made.limit
-    person = dataset.schema.single("person")
-    _agree(maps, complete, dataset.quasi, person)
-    searched = None
-    if {"table", "places"} & set(made.plans):
-        whose = None if person is None else dataset.data[person]
-        drawn = drawn_together(whose, len(dataset), np.random.default_rng(seed))[:MOST_RECORDS]
-        searched = search_release(
-            dataset.part(np.sort(drawn)), slots or slots_of(made.plans, dataset, limit),
-            others=list(dict.fromkeys([*aside, *dataset.sensitive])),
-            limit=limit, tolerate=tolerate, missing=told.missing_values,
-            draws=DRAWS[profile], seed=seed, scale=len(dataset) / len(drawn),
-            most=MOST_JUDGED * (3 if dataset.must_keep else 1),
-            folder=None if folder is None else Path(folder) / "parts", progress=progress,
+        check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in tried else [])))
+    aside = check_columns(dataset.frame, recipe.keep, "keep", table_name="data", min_columns=0)
+    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed, "progress": progress}
+    search = network = None
+    if {"table", "places"} & set(tried):
+        person = dataset.schema.single("person")
+        persons = None if person is None else dataset.data[person]
+        sample = drawn_together(persons, len(dataset), np.random.default_rng(seed))[:_MOST_RECORDS]
+        search = search_release(
+            dataset.part(np.sort(sample)), slots or slots_of(tried, dataset, limit),
+            others=list(dict.fromkeys([*aside, *dataset.sensitive])), missing=recipe.missing_values,
+            scale=len(dataset) / len(sample), most=MOST_JUDGED * (3 if dataset.must_keep else 1), jobs=jobs,
+            cache=cache, **rule,
         )  # fmt: skip
-    judged_network = None
-    if "network" in made.plans:
-        judged_network = search_network(
-            made.plans["network"], limit=limit, tolerate=tolerate, draws=DRAWS[profile], seed=seed, progress=progress
-        )
-    digest = hashlib.sha256(pd.util.hash_pandas_object(complete.astype(str)).to_numpy().tobytes())
-    advice = advice_of_maps(maps, limit, tolerate)
+    n_nodes = 0
+    if "network" in tried:
+        n_nodes = dataset.named_network.n_nodes
+        network = search_network(dataset.named_network, tried["network"], **rule)
+    digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(
-        made.profile, maps, made.plans, advice, limit, repetitions, seed, digest.hexdigest(),
-        searched or judged_network, tolerate, judged_network,
+        described, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,
+        n_nodes,
     )  # fmt: skip
 
 
-def _agree(maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> None:
-    """Stop where the map contradicts the data: who is alone with what the intruder knows is above every limit."""
-    if "table" not in maps or not quasi:
-        return
-    of_persons = alone_persons(complete, quasi, person)
-    alone, n = float(of_persons.mean()), len(of_persons)
-    frame = maps["table"]
-    above = float(frame.loc[frame["method"] == ORIGINAL, "above"].max())
-    if above < alone - 0.05 - 3 * (alone * (1 - alone) / n) ** 0.5:
-        raise DataError(
-            f"the map contradicts the data: {alone:.0%} of the persons are alone with their {', '.join(quasi)}, and "
-            f"the attacks on the data as they are put {above:.0%} of persons above the limit: no report is written"
+def _described(dataset: Dataset) -> tuple[Any, DataProfile]:
+    """Return the complete records and the profile of a data set that can be assessed."""
+    data, listed = dataset.frame, dataset.quasi
+    if clash := sorted({LAT, LON} & set(listed)):
+        raise ParameterError(
+            f"`quasi` must not name {clash[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
+            "the file, or give its role place"
         )
+    if not (listed or dataset.has_places or dataset.named_network is not None):
+        raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
+    dataset.weights()  # refuses weights that are not numbers above 0
+    complete = complete_records(data, listed)
+    if len(complete) < 20:
+        raise DataError(
+            "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
+            f"{len(complete)}: {_few_records(data, listed)}"
+        )
+    return complete, profile_data(data, listed, next(iter(dataset.fewest), None), dataset.schema.single("person"))
+
+
+def releases_to_try(
+    dataset: Dataset, complete: Any = None, methods: Mapping[str, Sequence[Any]] | None = None
+) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
+    """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
+    complete, methods = _described(dataset)[0] if complete is None else complete, methods or {}
+    tried: dict[str, list[dict[str, Any]]] = {}
+    left_out: dict[str, str] = {}
+    if not dataset.has_places:
+        check_public_used(dataset.public, [])
+    sample = complete.iloc[:_MOST_RECORDS]
+    records = {}
+    if dataset.has_places:
+        records["places"] = dataset.records(kind="places", data=sample, hierarchies=None, epsilon_quasi=())
+    if dataset.quasi:
+        first = next(iter(dataset.fewest), None)
+        table = sample if first is None else sample[sample[first].notna()]
+        records["table"] = dataset.records(kind="table", data=table, public={})
+    if dataset.named_network is not None:
+        records["network"] = dataset.records(kind="network")
+    for kind, data in records.items():
+        tried[kind], _, lacking = tried_releases(data, methods.get(kind), len(data.table))
+        left_out |= lacking
+        if kind == "places":
+            used = [find(one["method"]) for one in tried[kind]]
+            check_public_used(dataset.public, [*used, *entries("attack")])
+    return tried, left_out
+
+
+def _few_records(data: Any, quasi: list[str]) -> str:
+    """Say what to do where hardly a record is complete."""
+    gaps = data[quasi].isna().sum().sort_values(ascending=False)
+    if len(data) < 20 or not gaps.any():
+        return (
+            "`protect` with a `method` makes a release of so few, and `check` judges it; of fewer than 8 none is made"
+        )
+    largest = ", ".join(f"{name!r} ({count})" for name, count in gaps[gaps > 0].head(3).items())
+    return f"of {len(data)}, most are missing in {largest}; columns with many gaps can be given the role other"

@@ -114,13 +114,11 @@ def assess(
     tolerate: options.Tolerate = None,
     population: options.Population = None,
     must_keep: options.MustKeep = "",
-    overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
-    known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: options.Area = None,
     candidates: options.Candidates = None,
     public: options.Public = None,
-    profile: Annotated[str, typer.Option(help="smoke, quick (5 repetitions) or full (30).")] = "quick",
-    seed: Annotated[int, typer.Option(help="The seed of the simulated intruder.")] = 0,
+    profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
+    seed: Annotated[int, typer.Option(help="Seed of simulated releases and attacks.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
     scheduler: Annotated[str | None, typer.Option(help="A running dask scheduler to run on instead.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -130,8 +128,7 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident._old_sweep._machine import processors
-    from reident.base import keep_private, move_files
+    from reident.base import keep_private, move_files, processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.dataset import Dataset, dataset_of
     from reident.workbench.recipe import Recipe
@@ -164,11 +161,10 @@ def assess(
             tolerate=stated.tolerate if tolerate is None else tolerate,
             methods=_methods_of(stated),
             pipeline=replace(stated, chain=[]) if stated.ends else stated,
-            intruder={"overlap": overlap, "n_known": known or None},
             profile=profile,
             seed=seed,
             jobs=scheduler or processors(jobs),
-            folder=work,
+            cache=work,
             progress=not quiet,
         )
         folder, advised = work / "report", None if opened is None else out / "recipe.yaml"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,7 +11,6 @@ import numpy as np
 
 from reident.base import ParameterError
 from reident.methods import Entry, Parameter
-from reident.workbench.map_plan import Plan
 
 __all__ = ["WIDE", "MethodChoice", "bold", "spoken", "usual_values", "varied"]
 
@@ -66,10 +65,10 @@ def varied(entry: Entry) -> Parameter | None:
     return next((parameter for parameter in several if min(parameter.grid) > 0), None)
 
 
-def usual_values(entry: Entry, made: Plan) -> list[Any]:
-    """Return the values of a method's varied parameter that a plan without choices tries."""
+def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the values of a method's varied parameter among releases: `method` and `options` of each."""
     parameter = varied(entry)
-    tried = [setting["options"] for setting in made.settings if setting["method"] == entry.name]
+    tried = [setting["options"] for setting in settings if setting["method"] == entry.name]
     return [] if parameter is None else sorted({setting[parameter.name] for setting in tried})
 
 

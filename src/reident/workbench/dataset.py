@@ -30,7 +30,16 @@ from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.microdata import LAT, LON, has_places, in_columns, is_graph, persons_of
+from reident.workbench.microdata import (
+    LAT,
+    LON,
+    Microdata,
+    has_places,
+    in_columns,
+    is_graph,
+    microdata,
+    persons_of,
+)
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights
 
@@ -413,6 +422,27 @@ class Dataset:
         """Return the number of persons that each record stands for, and a note about changes of the weights."""
         name = self.schema.single("weight")
         return (None, "") if name is None else survey_weights(self.data[name], self.schema.population)
+
+    def records(self, *, kind: str | None = None, sensitive: str | None = None, **further: Any) -> Microdata:
+        """Return the records in the form in which methods take them; see `reident.workbench.microdata.microdata`.
+
+        Parameters
+        ----------
+        kind : {"places", "table", "network", "queries"}, optional
+            Default: a network, else places where the data have them, else a table.
+        sensitive : str, optional
+            Default: the sensitive column with the fewest values.
+        **further
+            Keywords of `microdata`, in the place of those of the data set.
+        """
+        if self.named_network is not None and kind in (None, "network"):
+            return microdata(self.named_network, quasi=(), kind="network")
+        first = sensitive or next(iter(self.fewest), None)
+        given: dict[str, Any] = {
+            "quasi": self.quasi, "sensitive": first, "kind": kind, "hierarchies": self.hierarchies,
+            "epsilon_quasi": self.epsilon_quasi, "public": self.public, "person": self.schema.single("person"),
+        }  # fmt: skip
+        return microdata(further.pop("data", self.frame), **{**given, **further})
 
     def knowledge(self, truth: IntArray | None, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
         """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, IntArray, ParameterError, check_real, check_seed
+from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
 from reident.methods.attacks import check_attacks, lacking, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge_persons
@@ -27,9 +27,9 @@ __all__ = ["COLUMNS", "RiskReport", "evaluate", "knowledge_of", "own_order"]
 #: The columns of a report's frame.
 COLUMNS = [
     *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
-    *("n_above", "n", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
+    *("n_above", "n", "precision", "recall", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
 ]
-_NUMBERS = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
+_NUMBERS = [*COLUMNS[2:10], "precision", "recall"]
 #: Seconds that costly attacks may take by their estimates, s.
 BUDGET_S = 150.0
 #: Measures, whose numbers no intruder can reach: they stand in the frame and decide nothing.
@@ -47,8 +47,9 @@ class RiskReport:
         One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the release
         (or, without pairs, the mean confidence: ``measure`` says which) with ``low`` and ``high`` (Wilson, 95 %);
         ``baseline`` (guessing without the release), ``control`` (persons who are not in the release), ``residual``;
-        ``worst``, the largest risk of a person; ``share_above_limit``, ``n_above``, ``n``; ``verdict``; ``reason``, why
-        an attack could not be run.
+        ``worst``, the largest risk of a person; ``share_above_limit``, ``n_above``, ``n``; ``precision`` and
+        ``recall``, the shares of the claims that are right and of the persons in the release who are found;
+        ``verdict``; ``reason``, why an attack could not be run.
     persons : DataFrame
         One row a person in the release, by the label of the person's first record: ``risk``, the largest over the
         attacks; ``attack``, the one that sets it; ``above``, whether some attack puts the person above the limit.
@@ -60,6 +61,8 @@ class RiskReport:
         Persons above the limit only for another member of their household.
     skipped : mapping of str to str
         Attacks that do not apply to the release or to the intruder's knowledge, with the reason.
+    outcomes : mapping of str to Outcome
+        The claims of each attack about each person. Confidential.
     """
 
     frame: pd.DataFrame
@@ -68,6 +71,7 @@ class RiskReport:
     limit: float
     by_household: int = 0
     skipped: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict, repr=False)
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -107,7 +111,7 @@ def evaluate(
     *,
     limit: float = 0.25,
     limit_attribute: float | None = None,
-    attacks: Sequence[str] | None = None,
+    attacks: Sequence[str | Mapping[str, Any]] | None = None,
     keys: Mapping[str, IntArray] | None = None,
     quick: bool = False,
     budget_s: float = BUDGET_S,
@@ -126,8 +130,9 @@ def evaluate(
         Tolerable risk of a person.
     limit_attribute : float, optional
         Tolerable gain over the guess without the release, for attacks on sensitive values; default `limit`.
-    attacks : sequence of str, optional
-        Default: all that apply.
+    attacks : sequence of str or mapping, optional
+        Names, or mappings with "name" and options: ``{"name": "common_subgraph", "alpha": 0.1}``. Default: all that
+        apply.
     keys : mapping of str to ndarray, optional
         Numbers that hold released records together, by name ("person", "household").
     quick : bool
@@ -159,42 +164,46 @@ def evaluate(
     knowledge = knowledge_of(release, knowledge)
     release, knowledge = _shuffled(release, knowledge, seed)
     placed = _placed(release, knowledge)
-    plan = list(_plan(release, knowledge, check_attacks(attacks), keys or {}, quick=quick, budget_s=budget_s))
+    options = None if attacks is None else _options_of(attacks)
+    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
+    outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
-    shared, most, share = persons, 0.0, 0.0
+    shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
-    for label, entry, own, call in plan:
+    for label, entry, background, call in plan:
         if isinstance(call, str):
             if attacks is None:
                 skipped[label] = call
             else:
                 rows.append(_row(label) | {"verdict": "not run", "measure": "", "reason": call})
             continue
-        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, own)
+        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
         try:
             outcome = call(*about, seed)
-            told, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
-            row |= told | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
+            summary, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
+            row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
+            row |= _rates_of(outcome)
+            outcomes[label] = outcome
             if label in MEASURES:
                 row |= {"what": "measure", "verdict": "a measure"}
             elif outcome.what != "link":
                 _raise_risks(persons, each, label)
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
-                most = max(most, float(np.nan_to_num(told["share_above_limit"])) * concerned)
+                largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as why:
             row |= {"verdict": "not run", "measure": "", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
-        share = max(most, float(shared["above"].mean()) if len(shared) else 0.0)
+        share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
         if enough is not None and share > enough:
             break
     types = dict.fromkeys(_NUMBERS, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
     heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
     frame = pd.DataFrame(rows, columns=COLUMNS).astype(types)
-    return RiskReport(frame, shared.set_axis(heads), share, limit, by_household, skipped)
+    return RiskReport(frame, shared.set_axis(heads), share, limit, by_household, skipped, outcomes)
 
 
 def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
@@ -213,20 +222,27 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
 _Call = Callable[[Release, Knowledge, int], Outcome]
 
 
+def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return names and options of attacks; how a map reads the risk is no option of an attack."""
+    listed = [{"name": one} if isinstance(one, str) else dict(one) for one in check_listed(attacks, "attacks")]
+    names = check_attacks([one.pop("name", None) for one in listed]) or ()
+    return [(name, {key: v for key, v in one.items() if key != "measure"}) for name, one in zip(names, listed)]  # noqa: B905
+
+
 def _plan(
-    release: Release, knowledge: Knowledge, names: Sequence[str] | None, keys: Mapping[str, IntArray], *,
-    quick: bool, budget_s: float,
+    release: Release, knowledge: Knowledge, asked_for: list[tuple[str, dict[str, Any]]] | None,
+    keys: Mapping[str, IntArray], *, quick: bool, budget_s: float,
 ) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
     """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
-    if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
+    if asked_for is None and len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
         for name, numbers in compositions(keys).items():
-            if names is None:
-                yield name, None, knowledge, _composed(name, numbers)
-    listed = sorted(entries("attack"), key=lambda e: e.costly) if names is None else [find(n, "attack") for n in names]
+            yield name, None, knowledge, _composed(name, numbers)
+    every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
+    listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
     left = budget_s
-    for entry in listed:
+    for entry, options in listed:
         why = lacking(entry, release, knowledge)
-        if not why and entry.costly and names is None:
+        if not why and entry.costly and asked_for is None:
             left -= entry.seconds
             if quick or left < 0:
                 spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
@@ -236,16 +252,28 @@ def _plan(
             continue
         several = "sensitive" in entry.needs.split() and knowledge.further
         for column in (str(knowledge.sensitive), *knowledge.further) if several else ("",):
-            own = knowledge.about(column) if column else knowledge
-            yield f"{entry.name} of {column}" if column else entry.name, entry, own, _called(entry.name)
+            background = knowledge.about(column) if column else knowledge
+            label = f"{entry.name} of {column}" if column else entry.name
+            yield label, entry, background, _called(entry.name, options)
+
+
+def _rates_of(outcome: Outcome) -> dict[str, float]:
+    """Return precision and recall of an attack's claims, missing where they are not known to be right or wrong."""
+    claims = outcome.claims
+    right = claims["right"].to_numpy(float) * (claims["confidence"].to_numpy(float) > 0)
+    n_made, n_present = int((claims["confidence"] > 0).sum()), int(claims["present"].sum())
+    return {
+        "precision": float(right.sum() / n_made) if n_made else float("nan"),
+        "recall": float(right.sum() / n_present) if n_present else float("nan"),
+    }
 
 
 def _composed(name: str, numbers: IntArray | None) -> _Call:
     return lambda release, knowledge, _: composition(release, knowledge, numbers, name)
 
 
-def _called(name: str) -> _Call:
-    return lambda release, knowledge, seed: run_attack(name, release, knowledge, seed=seed)
+def _called(name: str, options: Mapping[str, Any]) -> _Call:
+    return lambda release, knowledge, seed: run_attack(name, release, knowledge, options, seed=seed)
 
 
 def _row(label: str) -> dict[str, Any]:

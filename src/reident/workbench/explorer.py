@@ -25,10 +25,8 @@ from reident.workbench.check import check
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
-from reident.workbench.map_plan import Plan
-from reident.workbench.mapping import claims
 from reident.workbench.microdata import LAT, LON, Microdata, microdata
-from reident.workbench.planning import plan
+from reident.workbench.ru_map import Plan, plan
 
 __all__ = ["Example", "Explorer", "examples"]
 
@@ -154,7 +152,7 @@ class Explorer:
             choice.value = choice.options[0][1]
         every = plan(data, None, None, None, **self.offered[self.data.value].sizes)
         fitting = [entry for entry in entries("anonymiser", self.kind) if entry.name not in every.left_out]
-        self.methods.offer([(entry, usual_values(entry, every)) for entry in fitting], 2)
+        self.methods.offer([(entry, usual_values(entry, every.settings)) for entry in fitting], 2)
         reasons = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
         self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(reasons)}" if reasons else "")
 
@@ -234,7 +232,7 @@ class Explorer:
         else:
             releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
             codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
-            self.map.data = map_data(panel, risk_limit=self.limit.value, tolerate=self.tolerate.value, codes=codes)
+            self.map.data = map_data(panel, limit=self.limit.value, codes=codes)
         self._show()
 
     def code(self, method: str, options: Mapping[str, Any]) -> str:
@@ -260,29 +258,31 @@ class Explorer:
         if panel.empty:
             return None
         setting = panel.loc[(panel["method"] == method) & (panel["value"] == value), "setting"]
-        same = self.trials["method"] == method
-        rows = [row for row in self.trials.index[same] if len(setting) and
-                json.dumps(self.trials.loc[row, "options"], sort_keys=True) == setting.iloc[0]]  # fmt: skip
-        return rows[0] if rows else None
+        if setting.empty:
+            return None
+        trials = self.trials
+        same = (trials["method"] == method) & (trials["options"] == setting.iloc[0])
+        rows = trials.index[same & (trials["attack"] == self.attack.value)]
+        return int(rows[0]) if len(rows) else None
 
     def _show(self) -> None:
         """Show the claims of the intruder in the first repetition of the chosen release."""
         row = self._chosen()
         self.verdict.value = self.behind.value = ""
         self.judge.disabled = row is None
-        silent = self.plan.silent(self.trials) if self.plan is not None and len(self.trials) else {}
+        silent = self.plan.not_applicable(self.trials) if self.plan is not None and len(self.trials) else {}
         if self.attack.value in silent:
             why = html.escape(silent[self.attack.value])
             self.behind.value = f"<p>This attack says nothing about any of these releases: {why}.</p>"
         if row is None or self.plan is None or not self._lock.acquire(blocking=False):
             return
         try:
-            claimed = claims(self.plan, self.trials, row, seed=self.seed).get(self.attack.value)
+            claimed = self.plan.claims(self.trials.loc[row])
         finally:
             self._lock.release()
-        if claimed is None or claimed.empty:
-            why = self.trials.loc[row, f"{self.attack.value}_silent"]
-            text = f"This attack says nothing about this release: {why}." if claimed is None else "Nothing was claimed."
+        if claimed.empty:
+            why = self.trials.loc[row, "reason"]
+            text = f"This attack does not apply to this release: {why}." if why else "There are no claims."
             self.behind.value = f"<p>{html.escape(text)}</p>"
             return
         text = f"<p>First repetition, {len(claimed)} claims, the first 8:</p>{claimed.head(8).to_html(border=0)}"
@@ -315,7 +315,7 @@ class Explorer:
         example, trial = self.offered[self.data.value], self.trials.loc[row]
         self.verdict.value = "Every attack that applies is running."
         try:
-            released = make_release(self._microdata(), trial["method"], trial["options"], rng=self.seed)
+            released = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
             verdict = check(
                 released,
                 Dataset(example.data, **example.roles),

@@ -118,32 +118,6 @@ def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
     return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
 
 
-#: Data that trials of this process read, by their digest: they lie in memory alone, and on no disk.
-_HELD: dict[str, Microdata] = {}
-
-
-def hold(data: Microdata) -> str:
-    """Keep data for the trials of this process until `forget` is called with the name that is returned."""
-    name = data.digest()
-    keep(name, data)
-    return name
-
-
-def keep(name: str, data: Microdata) -> None:
-    """Keep data under the name that `hold` gives them."""
-    _HELD[name] = data
-
-
-def forget(name: str) -> None:
-    """Drop what `hold` keeps."""
-    _HELD.pop(name, None)
-
-
-def held(name: str) -> Microdata:
-    """Return what `hold` keeps."""
-    return _HELD[name]
-
-
 def microdata(
     data: Any,
     *,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import json
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,22 +17,16 @@ from reident.base import DataError
 from reident.methods import find
 from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
-from reident.rumap import frontier
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.judging import step_text
-from reident.workbench.making import Step
-from reident.workbench.map_plan import worst_attack
 from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
-from reident.workbench.searching import Search
 
-__all__ = ["GLOSSARY", "main_map", "read_points", "with_refusals", "write_report"]
+__all__ = ["GLOSSARY", "read_points", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
 _RISKIEST = 15
 #: Records shown before and after, and roles of columns that are never released.
 _ROWS, _NEVER = 3, ("place", "identifier", "person", "free text")
-_TITLES = {"places": "Places", "table": "Table", "network": "Network: other degrees, moved edges"}
 _CANDIDATES = (
     "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
     "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "
@@ -74,10 +67,7 @@ def write_report(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    searches = (assessment.search, assessment.network)
-    for kind, frame in assessment.maps.items():
-        with_refusals(frame, *searches).to_csv(out / f"points-{kind}.csv", index=False)
-    assessment.advice.to_csv(out / "advice.csv", index=False)
+    assessment.frame.to_csv(out / "map.csv", index=False)
     texts = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
     candidates = None if assessment.search is None else assessment.search.candidates
@@ -89,7 +79,6 @@ def write_report(
         "rows": _rows(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
-        "maps": _maps(assessment),
         "command": command,
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *_made_with(assessment)],
     }
@@ -100,7 +89,6 @@ def write_report(
         "riskiest": None,
         "rows": None,
         "checks": None,
-        "maps": [],
         "command": "",
         "receipts": _made_with(assessment),
     }
@@ -110,7 +98,7 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
-    search, chosen, advice = assessment.search, main_map(assessment.maps), assessment.sentence
+    search, advice = assessment.search, assessment.sentence
     both = [] if search is None else [("the data as they are", search.before), ("the advised release", search.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
     frame = None if not run else run[-1][1].frame
@@ -130,9 +118,8 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "steps": _steps(search),
         "left_out": _left_out(assessment),
         "judged": judged_figure(assessment),
-        "map": None if chosen is None else ru_map_part(
-            with_refusals(chosen, search, assessment.network), "ru-map",
-            risk_limit=assessment.limit, tolerate=assessment.tolerate,
+        "map": None if search is None or search.judged.empty else ru_map_part(
+            search.frame, "ru-map", limit=assessment.tolerate
         ),
         "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
@@ -144,7 +131,7 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _steps(search: Search | None) -> list[tuple[str, str]]:
+def _steps(search: Any) -> list[tuple[str, str]]:
     """Return the name of each method of the advised release, with its first sentence of documentation."""
     entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
     return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
@@ -184,36 +171,11 @@ def _run(panel: RiskReport) -> pd.DataFrame:
     return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
 
 
-def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
-    """Return the first map with each release under the attack that puts most persons above the limit."""
-    for kind in ("table", "places", "network"):
-        frame = maps.get(kind)
-        if frame is not None and "above_at" in frame and not frame.empty:
-            first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
-            worst = worst_attack(first).rename(columns={"above": "share_above_limit"})
-            return worst.assign(attack="success by person, the worst attack that applies")
-    return None
-
-
-def with_refusals(frame: pd.DataFrame, *searches: Search | None) -> pd.DataFrame:
-    """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
-    why: dict[str, str] = {}
-    for search in filter(None, searches):
-        refused = search.judged[~search.judged["passed"].astype(bool)]
-        why |= dict(zip(refused["chain"], refused["attack"], strict=True))
-    attacks = [
-        why.get(step_text(Step.of(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
-        for method, setting in zip(frame["method"], frame["setting"], strict=True)
-    ]
-    return frame.assign(refused=pd.Series(attacks, index=frame.index, dtype=object))
-
-
 def read_points(path: Path) -> pd.DataFrame:
-    """Return the frame of a map as a report's table of points holds it."""
-    texts = ["method", "parameter", "value", "attack", "analysis", "setting", "above_at", "refused"]
+    """Return the frame of a map from the file ``map.csv`` of a report."""
+    texts = ["method", "parameter", "value", "attack", "analysis", "refused"]
     frame = pd.read_csv(path, dtype=dict.fromkeys(texts, object), keep_default_na=False, na_values=[""])
-    names = ["method", "parameter", "value", "attack", "analysis"]
-    return frame.assign(**{name: frame[name].fillna("") for name in names})
+    return frame.assign(**{name: frame[name].fillna("") for name in texts if name != "refused"})
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
@@ -230,29 +192,16 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
     label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
-    several = any(plan.data.persons is not None for plan in assessment.plans.values())
-    label += ", of several of a person the first" if several else ""
+    label += ", of several of a person the first" if len(persons) < len(search.original) else ""
     return {
         "riskiest": pd.concat([risks, table], axis=1),
         "riskiest_said": f"By {label}, in the {where}, with what is known.",
     }
 
 
-def _maps(assessment: Any) -> list[dict[str, Any]]:
-    columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
-    return [
-        {
-            "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
-            "table": frontier(panel, risk_limit=assessment.limit)[columns],
-        }
-        for kind, frame in assessment.maps.items()
-        for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False)
-    ]
-
-
 def _made_with(assessment: Any) -> list[str]:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
     return [
-        f"Seed {assessment.seed}, {assessment.repetitions} repetitions of every release of a map.",
+        f"Seed {assessment.seed}.",
         f"reident {reident.__version__}, Python {platform.python_version()}, {versions}.",
     ]

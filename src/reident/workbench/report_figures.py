@@ -9,50 +9,26 @@ import numpy as np
 import pandas as pd
 
 from reident.pages import picture
-from reident.plotting import COLOURS, MARKERS, new_figure
-from reident.plotting._labels import Label, place_labels
+from reident.plotting import new_figure
 from reident.workbench.microdata import LAT, LON, has_places
 
 __all__ = ["judged_figure", "knowledge_figures", "place_figures"]
 
 
 def judged_figure(assessment: Any) -> dict[str, Any] | None:
-    """Draw every release judged: what it keeps, and how many persons it puts above the limit; the advised one named."""
-    found = assessment.search
-    made = None if found is None else found.judged
-    if made is None or made.empty:
+    """Draw the map of the releases that were judged; the advised one is ringed."""
+    search = assessment.search
+    if search is None or search.judged.empty:
         return None
-    figure, ax = new_figure(size=(7.2, 4.2))
-    kinds = made["chain"].str.replace(r" \(.*?\)", "", regex=True)
-    labels = []
-    for number, (kind, releases) in enumerate(made.groupby(kinds, sort=False)):
-        colour, mark = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        points = releases["kept"].to_numpy(float), 100 * releases["share_above_limit"].to_numpy(float)
-        for passed in (False, True):
-            those = releases["passed"].to_numpy(bool) == passed
-            face = colour if passed else "none"
-            ax.plot(points[0][those], points[1][those], mark, markersize=5, markerfacecolor=face, color=colour)
-        labels.append(Label(list(zip(*points, strict=True)), _plain(kind), colour, optional=True))
-    if found.passed:
-        at = float(found.advised["kept"]), 100 * float(found.advised["share_above_limit"])
-        ax.plot(*at, "o", markersize=12, markerfacecolor="none", color="black", zorder=6)
-        labels.append(Label([at], _plain(f"advised: {found.advised['chain']}"), "black", bold=True))
-    ax.axhline(100 * assessment.tolerate, color="black", linewidth=1)
-    ax.set_yscale("symlog", linthresh=0.1, linscale=0.5)
-    ax.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
-    ax.set_ylim(-0.035, 170)
-    ax.set_xlabel("kept of the protected columns (share)")
-    ax.set_ylabel(f"persons above {assessment.limit:.0%} (%)")
-    place_labels(ax, labels)
     return {
         "title": "The releases judged",
-        "alt": "what each release keeps, and how many persons it puts above the limit",
-        "source": picture(figure),
+        "alt": "columns kept by each release, and the persons that it puts above the limit",
+        "source": picture(assessment.plot().figure),
         "table": None,
         "caption": (
-            f"{len(made)} releases judged by every attack of reident check; filled: passed, empty: refused. Of a "
-            f"refused one, the attacks up to the one that refused it. Line: {assessment.tolerate:.0%} of persons, "
-            "which is tolerated."
+            f"{len(search.judged)} releases judged by every attack of reident check. The risk is the share of persons "
+            f"above {assessment.limit:.0%}; of a refused release at least, by the attacks up to the one that refused "
+            f"it. Dotted: {assessment.tolerate:.0%} of persons, which is tolerated."
         ),
     }
 
@@ -118,8 +94,3 @@ def knowledge_figures(assessment: Any) -> Iterator[dict[str, Any]]:
             f"The worst intruder of each size joins by what was left. Worst knowledge, {curves[0][0]}: {named}."
         ),
     }  # fmt: skip
-
-
-def _plain(text: str) -> str:
-    """Return a text with names of columns as one in which matplotlib sees no formula."""
-    return str(text).replace("$", r"\$")

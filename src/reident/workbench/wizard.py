@@ -21,28 +21,24 @@ import pandas as pd
 import traitlets
 
 from reident.base import ParameterError, check_replaceable, record_files, start_module
-from reident.base.outputs import RECORD
 from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
-from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.assessing import REPETITIONS
+from reident.workbench.assessing import releases_to_try
 from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.dataset import dataset_of
-from reident.workbench.map_plan import Plan
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.preparing import prepare
 from reident.workbench.readers import KINDS, file_kind
-from reident.workbench.recipe import Recipe, read_recipe, recipe_of
-from reident.workbench.report import main_map, read_points
+from reident.workbench.recipe import Recipe, recipe_of
+from reident.workbench.report import read_points
+from reident.workbench.search import DRAWS
 from reident.workbench.wizard_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 
 __all__ = ["Wizard"]
 
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
-_ANCHORS = (ORIGINAL, NOTHING)
-_PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
+_PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}
 
 
 class Wizard:
@@ -100,15 +96,12 @@ class Wizard:
         self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.map = ru_map_widget()
-        self.maps: dict[str, pd.DataFrame] = {}
-        self.rule = (self.limit.value, self.tolerate.value)
-        self.shown = widgets.ToggleButtons(options=[], description="map of")
-        self._mapped = widgets.VBox([self.shown, self.map, widgets.HTML(f"<p>{MAP}</p>")])
-        traitlets.link((self.limit, "value"), (self.map, "limit"))
+        self.frame = pd.DataFrame()
+        self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{MAP}</p>")])
+        traitlets.link((self.tolerate, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
         self.part.observe(lambda _: self._open(self.part.value), "value")
         self.profile.observe(lambda _: self._change(), "value")
-        self.shown.observe(lambda _: self._draw(), "value")
         for control in (self.tolerate, self.limit):
             control.observe(lambda _: self._move(), "value")
         self.assess.on_click(lambda _: self.run("assess"))
@@ -207,9 +200,10 @@ class Wizard:
                         "No column is known to others: choose the roles quasi-identifier, place or node."
                     )
                 dataset = dataset_of(self.columns.file, recipe)
-                for kind, planned in prepare(dataset, methods=recipe.tried(), seed=self.seed).plans.items():
-                    fitting = [entry for entry in entries("anonymiser", kind) if entry.name not in planned.left_out]
-                    offered += [(entry, usual_values(entry, planned)) for entry in fitting]
+                tried, left_out = releases_to_try(dataset, methods=recipe.tried())
+                for kind, settings in tried.items():
+                    fitting = [entry for entry in entries("anonymiser", kind) if entry.name not in left_out]
+                    offered += [(entry, usual_values(entry, settings)) for entry in fitting]
             located = (self.file.value, self.part.value, str(recipe.places), recipe.named("place"))
             if located != self._located:
                 self._located = located
@@ -223,18 +217,16 @@ class Wizard:
     def _change(self) -> None:
         """Stop the run and remove results of other choices."""
         self.cancel()
-        self.maps, self.shown.options = {}, []
+        self.frame = pd.DataFrame()
         self._draw()
         self._move()
 
     def _move(self) -> None:
-        """Take away the verdict at another limit; the map is judged at every limit."""
+        """Take away the verdict and the map of another rule."""
         if self.opened is None:
             return
         self.verdict.value = self.taken.value = self.released = ""
         self.done = []
-        if self.map.data and self.map.data["tolerate"] != self.tolerate.value:
-            self._draw()
         self._show()
 
     def _show(self) -> None:
@@ -287,9 +279,7 @@ class Wizard:
         """The commands as a script."""
         lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
         for arguments in self.commands().values():
-            words = [
-                (" \\\n  " if argument.startswith("--") else " ") + shlex.quote(argument) for argument in arguments
-            ]
+            words = [(" \\\n  " if word.startswith("--") else " ") + shlex.quote(word) for word in arguments]
             lines.append("reident" + "".join(words))
         return "\n".join([*lines, ""])
 
@@ -301,7 +291,6 @@ class Wizard:
             return
         if what == "assess":
             self._change()
-            self.rule = (self.limit.value, self.tolerate.value)
         self.released = self._free()
         self._stopped = False
         steps = {"assess": ("open", "assess"), "protect": ("protect", "check")}[what]
@@ -347,7 +336,7 @@ class Wizard:
             self._show()
 
     def _call(self, name: str, arguments: list[str]) -> tuple[int, str, str]:
-        """Run one command; the map fills meanwhile."""
+        """Run one command, and say how far it is."""
         self._began, self._judged = time.monotonic(), self._n_judged()
         self._say(f"reident {name} is running")
         with self._lock:
@@ -356,65 +345,29 @@ class Wizard:
             process, tether = start_module("reident.cli", arguments, self.folder)
             self._process = process
         with tether:
-            plans = self._plans() if name == "assess" else {}
             while True:
                 try:
                     out, error = process.communicate(timeout=_POLL_SECONDS)
-                    self._fill(plans)
                     return process.returncode, out, error
                 except subprocess.TimeoutExpired:
-                    if not self._fill(plans):
-                        self._say(f"reident {name} is running")
+                    done = f": {self._n_judged() - self._judged} releases judged so far" if name == "assess" else ""
+                    self._say(f"reident {name} is running{done}")
 
     def _say(self, text: str) -> None:
         """Show the running step and its time."""
         self.state.value = f"<p>{html.escape(text)} ({time.monotonic() - self._began:.0f} s)</p>"
 
     def _n_judged(self) -> int:
-        """Return how many chains the search has kept the verdicts of."""
-        return sum(1 for _ in (self._advised.parent / ".work" / "parts" / "search").glob("part-*"))
-
-    def _plans(self) -> Mapping[str, Plan]:
-        """Return the plans that the command makes of the recipe."""
-        assert self.opened is not None
-        recipe = read_recipe(self.folder / self.out / "recipe.yaml")
-        dataset = dataset_of(self.columns.file, recipe)
-        with self._lock:
-            return prepare(dataset, methods=recipe.tried(), seed=self.seed).plans
-
-    def _fill(self, plans: Mapping[str, Plan]) -> bool:
-        """Draw the map of the releases that have been tried so far, and say how far it is; False without a map."""
-        work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
-        frames: dict[str, pd.DataFrame] = {}
-        n_done = n_all = 0
-        for kind, planned in plans.items() if (work / RECORD).exists() else ():
-            trials = planned.finished(work, repetitions=repetitions, seed=self.seed)
-            n_done, n_all = n_done + len(trials), n_all + repetitions * len(planned.settings)
-            with self._lock:
-                frames |= {kind: planned.frame(trials)} if (trials.get("method") != ORIGINAL).any() else {}
-        if not n_all or self._stopped:
-            return bool(n_all)
-        tried = f"{n_done} of {n_all} releases tried"
-        judged = f"; now whole chains are judged by every attack: {self._n_judged() - self._judged} so far"
-        self._say(tried if n_done < n_all else tried + judged)
-        self.maps = {kind: frame for kind, frame in frames.items() if not frame["method"].isin(_ANCHORS).all()}
-        if list(self.shown.options) != list(self.maps):
-            chosen = self.shown.value
-            self.shown.options = list(self.maps)
-            self.shown.value = chosen if chosen in self.maps else next(iter(self.maps), None)
-        self._draw()
-        return True
+        """Return how many chains the search has stored."""
+        stores = (self._advised.parent / ".work").glob("evaluate_chain-*.jsonl")
+        return sum(len(path.read_bytes().splitlines()) for path in stores)
 
     def _draw(self) -> None:
-        """Draw the chosen map, each release under the attack that puts most persons above the limit."""
-        frame = main_map({kind: frame for kind, frame in self.maps.items() if kind == self.shown.value})
-        limit, tolerated = self.rule
-        if frame is not None and self.tolerate.value > tolerated:
-            frame = frame.drop(columns="refused", errors="ignore")  # where more is tolerated, they may pass
-        state = {} if frame is None else map_data(frame, risk_limit=limit, tolerate=self.tolerate.value)
-        self._mapped.layout.display = "" if state else "none"
-        if state != self.map.data:
-            self.map.data = state
+        """Draw the map of the releases that were judged."""
+        data = {} if self.frame.empty else map_data(self.frame, limit=self.tolerate.value)
+        self._mapped.layout.display = "" if data else "none"
+        if data != self.map.data:
+            self.map.data = data
 
     def _tell(self, outputs: Mapping[str, str]) -> None:
         """Show the verdict and offer the written files."""
@@ -422,10 +375,9 @@ class Wizard:
             knows, verdict, *others = outputs["assess"].partition("\nreport: ")[0].splitlines()
             small = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in (*others, knows))
             self.verdict.value = bold(verdict) + small
-            # As the command wrote them: the releases that the judge refused are known now.
-            self.maps = {kind: read_points(self._advised.with_name(f"points-{kind}.csv")) for kind in self.maps}
+            path = self._advised.with_name("map.csv")
+            self.frame = read_points(path) if path.stat().st_size > 2 else pd.DataFrame()
             self._draw()
-            self._show_advised()
         else:
             lines = [outputs["check"].splitlines()[0], *outputs["protect"].splitlines()]
             self.verdict.value = f"{bold(lines[0])}<pre>{html.escape(chr(10).join(lines[1:]))}</pre>"
@@ -436,10 +388,3 @@ class Wizard:
         self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
             f"<p>{linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
-
-    def _show_advised(self) -> None:
-        """Choose the map on which the advised release lies."""
-        steps = {step["method"] for step in read_recipe(self._advised).chain} if self._advised.is_file() else set()
-        kinds = [kind for kind, frame in self.maps.items() if steps & set(frame["method"])]
-        if kinds and self.shown.value not in kinds:
-            self.shown.value = kinds[0]

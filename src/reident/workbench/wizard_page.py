@@ -37,8 +37,8 @@ STYLE = """<style>
 RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
 tolerable risk; <i>share above</i> is the tolerated share of such persons. Each release is repeated: quick for a first
 look, full for a decision. All methods chosen below are tried (Ctrl or Shift chooses several)."""
-MAP = """Each point is one method with one setting, tried alone on simulated files. Dashed: too many persons above the
-limit, or refused by reident check, which runs more attacks. The verdict above the map counts."""
+MAP = """Each point is a release that was judged, by its share of persons above the limit. Dashed: more than tolerated;
+a refused release has at least the share drawn."""
 
 
 def roles_told() -> str:

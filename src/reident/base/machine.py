@@ -1,8 +1,10 @@
-"""What this machine offers."""
+"""Processors of this machine."""
 
 from __future__ import annotations
 
 import os
+
+__all__ = ["processors"]
 
 
 def processors(jobs: int) -> int:

@@ -1,0 +1,313 @@
+"""Candidates of a search: chains of steps, made, evaluated in all their draws, and measured by what they keep."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from reident.base import DataError, ParameterError
+from reident.methods import Entry, find
+from reident.methods.forms import FORMS
+from reident.methods.given import read_public
+from reident.methods.outcome import Knowledge
+from reident.methods.registering import register
+from reident.methods.release import LAT, LON, Release
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport, evaluate, own_order
+from reident.workbench.finishing import column_loss
+from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
+from reident.workbench.making import Made, Roles, Step, make
+from reident.workbench.microdata import in_columns
+from reident.workbench.pipeline import roles_of
+from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.roles import told_of_persons
+
+__all__ = ["PLACE", "ROW", "Bench", "Part", "evaluate_chain", "in_all_draws", "recipe_step", "step_text"]
+
+Drawn = TypeVar("Drawn")
+
+#: Records beyond which distances are not released here, and on which losses of places are measured.
+_MOST_DISTANCES, _SAMPLE = 2000, 500
+#: The columns of the table of candidates.
+ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "attack", "passed", "reason"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One step, or none for columns that are withheld, and the share of each column that it keeps."""
+
+    step: Step | None
+    columns: tuple[str, ...]
+    kept: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The data and the rule by which chains are evaluated.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    others : list of str
+        Columns released as they are.
+    limit, tolerate : float
+    missing : str
+        Policy for missing values.
+    draws : int
+        Releases of a chain that draws; every one must pass.
+    seed : int
+    always : frozenset of str
+        Quasi-identifiers that no step is about: released as they are.
+    scale : float
+        Records of the file for each record here.
+    """
+
+    dataset: Dataset
+    others: list[str]
+    limit: float
+    tolerate: float
+    missing: str
+    draws: int
+    seed: int
+    always: frozenset[str] = frozenset()
+    scale: float = 1.0
+
+    @cached_property
+    def data(self) -> Any:
+        """The records, places in ``lat_deg`` and ``lon_deg``, or a geometry."""
+        return self.dataset.frame
+
+    @cached_property
+    def roles(self) -> Roles:
+        """The roles as methods take them."""
+        return roles_of(self.dataset)
+
+    @property
+    def protected(self) -> list[str]:
+        """The columns that an intruder may know, the place among them."""
+        return list(dict.fromkeys([*self.roles.known, *([PLACE] if self.dataset.has_places else [])]))
+
+    def digest(self) -> str:
+        """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
+        roles = [
+            self.roles.quasi, self.roles.epsilon_quasi, self.roles.secret, self.roles.household,
+            self.dataset.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
+            self.seed, sorted(self.always),
+            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
+        ]  # fmt: skip
+        digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
+        for name, table in [*sorted(read_public(self.roles.public).items()), ("", self.dataset.table)]:
+            digest.update(json.dumps([name, *map(str, table.columns)]).encode())
+            digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
+        return digest.hexdigest()[:24]
+
+    def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
+        """Try a step by itself to see what it keeps."""
+        columns = tuple(dict.fromkeys(name for one in slot if one for name in self.columns(one)))
+        if step is None:
+            return Part(None, columns)
+        if np.isfinite(FORMS[step.entry.form].most_records) and len(self.data) > _MOST_DISTANCES:
+            return Part(step, columns, reason="distances between so many records are not tried")
+        try:
+            made = self.make([step], set(self.columns(step)), 0)
+        except (DataError, ParameterError) as error:
+            return Part(step, columns, reason=str(error))
+        lost = self.losses(made, list(self.columns(step)))
+        return Part(step, columns, {name: 1 - value for name, value in lost.items()})
+
+    def columns(self, step: Step) -> tuple[str, ...]:
+        """Return the columns that a step is about."""
+        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.roles.known)
+
+    def promise(self, chain: Sequence[Part]) -> float:
+        """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
+        kept = dict.fromkeys(self.protected, 0.0)
+        for part in chain:
+            for name, share in part.kept.items():
+                kept[name] = share if not kept.get(name) else kept[name] * share
+        return float(np.mean(list(kept.values()))) if kept else 0.0
+
+    def make(self, steps: Sequence[Step], shown: set[str], draw: int) -> Made:
+        """Apply steps to the data; each draw has a stream of its own."""
+        roles = replace(
+            self.roles,
+            quasi=[name for name in self.roles.quasi if name in shown],
+            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in shown],
+        )
+        return make(self.data, steps, roles, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
+
+    def losses(self, made: Made, names: list[str]) -> dict[str, float]:
+        """Return the share lost of each column; of the place by neighbours and distances of a sample."""
+        lost = {name: column_loss(self.data[name], made.table[name]) for name in names if name != PLACE}
+        if PLACE in names:
+            rows = np.linspace(0, len(made.table) - 1, min(_SAMPLE, len(made.table))).astype(int)
+            lost[PLACE] = 1.0
+            if made.places != "true" and len(rows) >= 3:
+                kept = np.mean(made.kept_of_places(self.data, rows)) * len(made.table) / len(self.data)
+                lost[PLACE] = 1.0 - float(kept)
+        return lost
+
+    def release(self, steps: Sequence[Step], shown: set[str], draw: int) -> tuple[Made, Release]:
+        """Make one draw of a chain, as `protect` would write it."""
+        made = self.make(steps, shown, draw)
+        table, named = made.table, shown | set(self.others)
+        with_place = made.places == "moved"
+        if with_place:
+            table = in_columns(table, "release")
+        elif hasattr(table, "to_crs"):
+            table = table.drop(columns=table.geometry.name)
+        kept = [name for name in table.columns if name in named and name not in (LAT, LON)]
+        table = pd.DataFrame(table[[*kept, *([LAT, LON] if with_place else [])]])
+        form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
+        law = next((step for step in steps if with_place and step.entry.data == "places"), steps[-1])
+        order = own_order(table)
+        matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
+        n = len(self.data)
+        return made, Release(form, table.iloc[order], law.entry.name, law.settings, n, matrix_km=matrix)
+
+    def shown(self, chain: Sequence[Part]) -> list[str]:
+        """Return the protected columns that a chain releases."""
+        shown = {name for part in chain if part.step for name in part.columns} | self.always
+        return [name for name in self.protected if name in shown]
+
+    def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
+        """Return the description of a candidate."""
+        withheld = [name for name in self.protected if name not in self.shown(chain)]
+        words = ", ".join("the place" if name == PLACE else name for name in withheld)
+        return {"chain": "; ".join(step_text(part.step) for part in chain if part.step), "withheld": words}
+
+    def judge(self, steps: Sequence[Step], shown: list[str]) -> dict[str, Any]:
+        """Evaluate a chain in all its draws; costly attacks meet the first draw of a chain that passed the others."""
+        draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
+        row, first = in_all_draws(
+            lambda draw: self.release(steps, set(shown), draw), lambda drawn: self.evaluate(drawn[1]), draws,
+            self.tolerate,
+        )  # fmt: skip
+        if first is None:
+            return row
+        (made, released), _ = first
+        if row["passed"]:
+            row |= _summary(self.evaluate(released, quick=False), self.tolerate)
+        losses = self.all_losses(made, shown)
+        return row | {"kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0}
+
+    def all_losses(self, made: Made, shown: Sequence[str]) -> dict[str, float]:
+        """Return the share lost of each protected column; of a column that is withheld all."""
+        return self.losses(made, self.protected) | {name: 1.0 for name in self.protected if name not in shown}
+
+    def evaluate(self, released: Release, *, enough: float | None = None, quick: bool = True) -> RiskReport:
+        """Evaluate a release, up to the attack that refuses it."""
+        enough = self.tolerate if enough is None else enough
+        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=quick)
+
+    def knowledge(self, released: Release) -> Knowledge:
+        """Return the knowledge of the intruder in the worst case."""
+        return self.dataset.knowledge(released.table.index.get_indexer(self.dataset.data.index))
+
+    def groups(self, released: Release, report: RiskReport) -> list[str]:
+        """Return the sentences about persons, households and weights."""
+        known = self.knowledge(released)
+        if known.weights is not None:  # each record of a sample stands for more
+            known = replace(known, weights=known.weights * self.scale)
+        stands_for = population_of(released, known, report, self.limit)
+        persons = told_of_persons(pd.DataFrame(self.dataset.data), self.dataset.schema.single("person"))
+        return [*persons, *told_of_groups(known, report, stands_for, self.limit, self.dataset.weights()[1])]
+
+    def original(self) -> Release:
+        """Return the data as a release."""
+        table, form = self.dataset.table, "points" if self.dataset.has_places else "table"
+        named = {*self.protected, *self.others, *([LAT, LON] if self.dataset.has_places else [])}
+        table = table[[name for name in table.columns if name in named]]
+        return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
+
+    def before(self) -> RiskReport:
+        """Evaluate the data as they are, until all persons are above the limit."""
+        return self.evaluate(self.original(), enough=1 - 0.5 / max(1, len(self.data)))
+
+    def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
+        """Return the value of each piece of knowledge with a release of this table."""
+        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
+        if not self.protected:
+            return None
+        return priced(released, self.knowledge(released), limit=self.limit, rng=self.seed)
+
+
+def evaluate_chain(
+    rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, shown: str
+) -> dict[str, Any]:
+    """Evaluate one candidate: a trial of `sweep`. The draws of a chain follow from the bench's seed.
+
+    Parameters
+    ----------
+    rng : Generator
+        Not used.
+    context : tuple
+        The bench, and the methods that the user's session registered.
+    bench : str
+        Its digest.
+    steps, shown : str
+        JSON: the steps as a recipe has them, and the protected columns that are released.
+    """
+    del rng, bench
+    for entry in context[1]:
+        register(entry)
+    chain = [
+        Step.of(entry := find(one["method"], "anonymiser"), entry.check(one["parameters"]), one.get("columns"))
+        for one in json.loads(steps)
+    ]
+    return context[0].judge(chain, json.loads(shown))
+
+
+def in_all_draws(
+    draw: Callable[[int], Drawn], judge: Callable[[Drawn], RiskReport], draws: int, tolerate: float
+) -> tuple[dict[str, Any], tuple[Drawn, RiskReport] | None]:
+    """Evaluate a candidate draw by draw, up to the one that refuses it.
+
+    Returns the summary of the worst report, and the first draw with its report; None, and the reason in the summary,
+    if a draw could not be made.
+    """
+    first, worst = None, None
+    for number in range(draws):
+        try:
+            made = draw(number)
+        except (DataError, ParameterError) as error:
+            return {"passed": False, "reason": str(error)}, None
+        report = judge(made)
+        first = first or (made, report)
+        worst = report if worst is None or report.share_above_limit > worst.share_above_limit else worst
+        if worst.share_above_limit > tolerate:
+            break
+    assert worst is not None
+    return _summary(worst, tolerate), first
+
+
+def _summary(report: RiskReport, tolerate: float) -> dict[str, Any]:
+    """Return the row of candidates of a report."""
+    share = report.share_above_limit
+    return {
+        "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
+        "attack": report.attack, "passed": share <= tolerate, "reason": "",
+    }  # fmt: skip
+
+
+def recipe_step(step: Step) -> dict[str, Any]:
+    """Return a step as a recipe writes it."""
+    given = {name: value for name, value in step.settings.items() if value is not None}
+    columns = {} if step.columns is None else {"columns": list(step.columns)}
+    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(given))}
+
+
+def step_text(step: Step) -> str:
+    """Return a step in words, with the parameters that differ from their defaults."""
+    stated, usual = recipe_step(step), step.entry.defaults()
+    given = ", ".join(f"{name}={v}" for name, v in stated["parameters"].items() if usual.get(name) != v or name == "k")
+    columns = f" of {', '.join(stated['columns'])}" if "columns" in stated else ""
+    return f"{stated['method']}{columns}{f' ({given})' if given else ''}"

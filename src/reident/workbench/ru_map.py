@@ -1,0 +1,387 @@
+"""Risk-utility maps over registered methods: protect data over a grid, evaluate every release, return the points."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import ParameterError, Parameters, check_integer, check_real
+from reident.experiments.sweep import sweep
+from reident.methods import Entry, Parameter, entries, find
+from reident.methods.forms import NONE, lacking
+from reident.methods.given import check_public_used
+from reident.methods.registering import registered
+from reident.places.distances import great_circle_km
+from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
+from reident.workbench.dataset import Dataset
+from reident.workbench.making import settings_of
+from reident.workbench.microdata import Microdata, microdata, places_of
+from reident.workbench.simulate import Intruder, check_intruder, repeat_trial, risk_trial
+
+__all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases"]
+
+Spec = str | Mapping[str, Any]
+
+#: Vertices of the product graph of an attack by distances, on average, where no sizes are given.
+_VERTICES = 2500
+#: Columns of a map beyond those of `ru_frame`: means over the repetitions.
+_MEANS = ["precision", "recall", "incomplete", "above", "baseline"]
+
+
+def risk_utility(
+    data: Any,
+    methods: Sequence[Spec] | None = None,
+    attacks: Sequence[Spec] | None = None,
+    utilities: Sequence[Spec] | None = None,
+    *,
+    limit: float = 0.25,
+    n_known: int | None = None,
+    overlap: float | None = None,
+    repetitions: int = 10,
+    seed: int = 0,
+    jobs: int | str = 1,
+    cache: str | Path | None = None,
+    progress: bool = True,
+    **given: Any,
+) -> pd.DataFrame:
+    """Protect data by several methods over a grid, attack every release, and return the points of a map.
+
+    In each repetition persons are drawn from the data into two files: one is released, the other is known to the
+    intruder, and only a stated share of the intruder's persons is in the release. All methods see the same files, and
+    the intruder knows the method and its parameters (not its random numbers). The risk is the success of these attacks
+    by this intruder; it is no bound for others.
+
+    Parameters
+    ----------
+    data : Dataset, GeoDataFrame, DataFrame or graph
+        A data set; or points with a CRS, a table (places in ``lat_deg`` and ``lon_deg``), or a network in any form
+        that `as_network` takes, with keywords.
+    methods, attacks, utilities : sequence of str or mapping, optional
+        Names in the registry (`reident.methods.methods_table`), or mappings with "name" and a value, for methods also
+        a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
+        only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data.
+        All attacks take the option ``measure``, which is shown as the risk: "risk" (success by person in the release),
+        "precision" (share of claims that are right; the default of linkages) or "recall" (share of persons found).
+    limit : float, default 0.25
+        Tolerable risk of a person: ``above`` and ``above_high`` are the shares of persons above it.
+    n_known : int, optional
+        Persons that the intruder knows. Default: such that the attack by distances stays searchable, else a quarter
+        of the records, at most 500.
+    overlap : float, default 0.5
+        The share of these persons who are in the release. Of a network all persons and relations are known by default.
+    repetitions, seed : int
+        Trials of each release, and the seed of their random numbers.
+    jobs : int or str
+        Processes, or the address of a running dask scheduler.
+    cache : folder, optional
+        Finished trials are stored there, never the data: a run that was interrupted goes on.
+    progress : bool
+    **given
+        ``quasi``, ``sensitive``, ``person``, ``hierarchies``, ``epsilon_quasi``, ``public`` as for `Dataset`; ``kind``
+        ("places", "table", "network", or "queries", which releases answers to counting queries about every two
+        columns); ``n_released``, records released in each repetition; ``known``, the intruder's real file instead of a
+        simulated one, its index labels those of the same persons in `data`.
+
+    Returns
+    -------
+    DataFrame
+        As `reident.ru_frame`, one panel a pair of attack and utility, with the anchors "original" and "nothing
+        released", and the columns ``setting`` (all options as JSON), ``precision``, ``recall``, ``incomplete`` (share
+        of repetitions whose search ended at its limit; the risk is then that of the best match so far), ``above`` and
+        ``above_high`` (share of persons above the limit: mean, and exceeded by one release in twenty), ``baseline``
+        (success of guessing). ``attrs["left_out"]`` holds methods and attacks that could not be applied, with reasons.
+
+    Raises
+    ------
+    ParameterError, DataError
+        Before anything runs, if a name, a parameter or a column is wrong or the sizes do not fit.
+
+    Warns
+    -----
+    UserWarning
+        If an attack that is named does not apply to any release.
+
+    Notes
+    -----
+    Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
+    """
+    n_released = given.pop("n_released", None)
+    records = data.records(**given) if isinstance(data, Dataset) else microdata(data, **{"quasi": (), **given})
+    planned = plan(records, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released,
+                   limit=limit)  # fmt: skip
+    planned.check_public(records.public)
+    trials = planned.run(repetitions=repetitions, seed=seed, jobs=jobs, cache=cache, progress=progress)
+    for name, reason in planned.not_applicable(trials).items() if attacks else ():
+        warnings.warn(f"`{name}` does not apply to any of these releases: {reason}", UserWarning, stacklevel=2)
+    return planned.frame(trials)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Data, releases, attacks and intruder of a map, all checked.
+
+    Attributes
+    ----------
+    data : Microdata
+    settings : list of dict
+        One a release: ``method`` and ``options``; the first is the original.
+    attacks, utilities : list of [name, settings]
+    intruder : Intruder
+    varying : mapping of str to list of str
+        Method -> the options that vary along its curve.
+    left_out : mapping of str to str
+        Methods that were not named and cannot be applied to the data -> the reason.
+    limit : float
+        The tolerable risk of a person.
+    """
+
+    data: Microdata
+    settings: list[dict[str, Any]]
+    attacks: list[list[Any]]
+    utilities: list[list[Any]]
+    intruder: Intruder
+    varying: Mapping[str, list[str]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    limit: float = 0.25
+
+    def check_public(self, public: Mapping[str, Any]) -> None:
+        """Refuse public inputs that none of the methods, attacks and utilities takes."""
+        names = [one["method"] for one in self.settings[1:]] + [name for name, _ in (*self.attacks, *self.utilities)]
+        check_public_used(public, [find(name) for name in dict.fromkeys(names)])
+
+    def run(
+        self, *, settings: Sequence[Mapping[str, Any]] | None = None, repetitions: int = 10, seed: int = 0,
+        jobs: int | str = 1, cache: str | Path | None = None, progress: bool = True,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Run the trials of all settings, or of some; one row a trial and attack."""
+        common = {
+            "data": self.data.digest(), "attacks": json.dumps(self.attacks), "utilities": json.dumps(self.utilities),
+            "intruder": json.dumps(asdict(self.intruder)), "limit": self.limit,
+        }  # fmt: skip
+        grid = [
+            {**common, "method": one["method"], "options": json.dumps(one["options"], sort_keys=True)}
+            for one in settings or self.settings
+        ]
+        # All methods are compared on the same persons, files and draws.
+        shared = ("method", "options", "attacks", "utilities", "limit")
+        where = {"scheduler": jobs} if isinstance(jobs, str) else {"jobs": jobs}
+        return sweep(
+            risk_trial, grid, repetitions=repetitions, seed=seed, shared=shared, cache=cache, progress=progress,
+            context=(self.data, registered()), **where,
+        )  # fmt: skip
+
+    def claims(self, trial: Mapping[str, Any]) -> pd.DataFrame:
+        """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
+        attack = [one for one in self.attacks if one[0] == trial["attack"]]
+        report, _ = repeat_trial(
+            int(trial["stream"]), data=self.data, intruder=trial["intruder"], method=trial["method"],
+            options=trial["options"], attacks=attack, limit=self.limit,
+        )  # fmt: skip
+        found = report.outcomes.get(trial["attack"])
+        return pd.DataFrame(columns=["release", "known", "right"]) if found is None else found.links
+
+    def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
+        """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
+        pairs = itertools.product(self.attacks, self.utilities)
+        parts = [self._panel(trials, *attack, *utility, level) for attack, utility in pairs]
+        parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
+        frame = pd.concat(parts, ignore_index=True)
+        frame.attrs["left_out"] = {**self.left_out, **self.not_applicable(trials)}
+        return frame
+
+    def not_applicable(self, trials: pd.DataFrame) -> dict[str, str]:
+        """Return the attacks that could be run on no release, with the most frequent reason."""
+        releases = trials[trials["method"] != NONE]
+        reasons = {name: releases.loc[releases["attack"] == name, "reason"] for name, _ in self.attacks}
+        return {name: why.mode().iloc[0] for name, why in reasons.items() if len(why) and why.notna().all()}
+
+    def _panel(
+        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
+    ) -> pd.DataFrame:
+        measured = trials[(trials["attack"] == name) & trials["risk"].notna() & trials[utility].notna()]
+        measured = measured.astype(dict.fromkeys([*_MEANS, "risk", utility], float))
+        releases = measured[measured["method"] != NONE]
+        if releases.empty:
+            return pd.DataFrame(columns=COLUMNS)
+        frame = ru_frame(
+            releases, method="method", parameter="options", risk="risk", utility=utility, level=level,
+            attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
+        ).rename(columns={"value": "setting"})  # fmt: skip
+        chosen = [json.loads(text) for text in frame["setting"]]
+        pairs = list(zip(frame["method"], chosen, strict=True))
+        frame["value"] = [", ".join(_text(option[key]) for key in self.varying[m]) for m, option in pairs]
+        frame["parameter"] = [", ".join(_with_unit(m, key) for key in self.varying[m]) for m, _ in pairs]
+        grouped = releases.groupby(["method", "options"], sort=False)
+        means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
+        frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
+        frame = frame[[*COLUMNS, "setting", *_MEANS, "above_high"]]
+        original = measured[measured["method"] == NONE]
+        if len(original):
+            frame = anchor(frame, ORIGINAL, risk=original["risk"].mean(), utility=original[utility].mean())
+            first, above = frame["method"] == ORIGINAL, original["above"]
+            frame.loc[first, ["above", "above_high"]] = [above.mean(), above.quantile(0.95)]
+        return anchor(frame, NOTHING, risk=0.0, utility=0.0)
+
+
+def _risk_label(entry: Entry, settings: Parameters) -> str:
+    labels = {"precision": "precision of its claims", "recall": "persons found (share)", "risk": "success by person"}
+    label = _labelled(entry, {key: value for key, value in settings.items() if key != "measure"})
+    return f"{label}, {labels[settings.get('measure', 'risk')]}"
+
+
+def _labelled(entry: Entry, settings: Parameters) -> str:
+    defaults = entry.defaults()
+    changed = [f"{name} {value}" for name, value in settings.items() if value != defaults[name]]
+    return f"{entry.label} ({', '.join(changed)})" if changed else entry.label
+
+
+def _with_unit(method: str, name: str) -> str:
+    unit = find(method).parameter(name).unit
+    return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def plan(
+    data: Microdata,
+    methods: Sequence[Spec] | None = None,
+    attacks: Sequence[Spec] | None = None,
+    utilities: Sequence[Spec] | None = None,
+    *,
+    n_known: int | None = None,
+    overlap: float | None = None,
+    n_released: int | None = None,
+    limit: float = 0.25,
+) -> Plan:
+    """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
+    if data.network is not None and n_known is None and overlap is None:  # the worst case: all relations are known
+        n_known, overlap = len(data.table), 1.0
+    overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
+    limit = check_real(limit, "limit", low=0, high=1)
+    attacked = [_expand(spec, "attack", data.kind) for spec in attacks or _usual("attack", data)]
+    measured = [_expand(spec, "metric", data.kind) for spec in utilities or _usual("metric", data)]
+    for role, listed in (("attacks", attacked), ("utilities", measured)):
+        names = [entry.name for entry, _ in listed]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"`{role}` must name each once, got {names}")
+    intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in attacked])
+    settings, varying, left_out = tried_releases(data, methods, intruder.n_released)
+    pairs = [[[entry.name, options[0]] for entry, options in listed] for listed in (attacked, measured)]
+    original: dict[str, Any] = {"method": NONE, "options": {}}
+    return Plan(data, [original, *settings], pairs[0], pairs[1], intruder, varying, left_out, limit)
+
+
+def tried_releases(
+    data: Microdata, methods: Sequence[Spec] | None, n_released: int
+) -> tuple[list[dict[str, Any]], dict[str, list[str]], dict[str, str]]:
+    """Return the releases to try, the options that vary of each method, and the methods that lack something.
+
+    Parameters
+    ----------
+    data : Microdata
+    methods : sequence of str or mapping, optional
+        As for `risk_utility`; default all that fit the data and are not costly.
+    n_released : int
+        Records of a release: no class is larger.
+    """
+    fitting = entries("anonymiser", data.kind)
+    left_out = {} if methods else {one.name: reason for one in fitting if (reason := lacking(one, data))}
+    scale, largest = _scale(data), {"records": n_released, "nodes": n_released}
+    areas = data.public.get("areas")
+    if isinstance(areas, pd.DataFrame) and "population" in areas:
+        largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
+    settings: list[dict[str, Any]] = []
+    varying: dict[str, list[str]] = {}
+    for spec in methods or [one.name for one in fitting if one.name not in left_out and not one.costly]:
+        entry, options = _expand(spec, "anonymiser", data.kind, scale, largest)
+        if reason := lacking(entry, data):
+            raise ParameterError(reason)
+        settings += [one for option in options if (one := {"method": entry.name, "options": option}) not in settings]
+        every = [one["options"] for one in settings if one["method"] == entry.name]
+        differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
+        first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
+        varying[entry.name] = differ or first[:1]
+    return settings, varying, left_out
+
+
+def _usual(role: str, data: Microdata) -> list[str]:
+    """Return the attacks or metrics of a map of such data, where none is named."""
+    return [one.name for one in entries(role) if data.kind in one.usual.split() and one.suits(data)]
+
+
+def _grid(entry: Entry, parameter: Parameter, scale: float, largest: Mapping[str, int]) -> list[Any]:
+    """Return the values to try: lengths scaled to the data, rounded to one digit; counts as far as data go."""
+    values = parameter.grid or (parameter.start,)
+    if parameter.unit in largest:
+        return [value for value in values if value <= largest[parameter.unit]] or [largest[parameter.unit]]
+    if parameter.unit not in ("m", "km", "degrees") or not entry.scaled:
+        return list(values)
+    return [float(f"{value * scale:.1g}") for value in values]
+
+
+def _scale(data: Microdata) -> float:
+    """Return the median distance of the records over that of a country, 250 km."""
+    if data.kind != "places":
+        return 1.0
+    sample = data.table.iloc[np.linspace(0, len(data.table) - 1, min(400, len(data.table))).astype(int)]
+    distances = great_circle_km(*places_of(sample))
+    median = float(np.median(distances[np.triu_indices(len(sample), 1)]))
+    return median / 250 if median > 0 else 1.0
+
+
+def _expand(
+    spec: Spec, role: str, data_kind: str, scale: float = 1.0, largest: Mapping[str, int] | None = None
+) -> tuple[Entry, list[Parameters]]:
+    """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
+    if isinstance(spec, str):
+        spec = {"name": spec}
+    if not isinstance(spec, Mapping) or "name" not in spec:
+        raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
+    entry = find(spec["name"], role)
+    if role != "attack" and not entry.fits(data_kind):  # attacks of any kind may be named
+        fitting = ", ".join(one.name for one in entries(role, data_kind))
+        raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
+    values = {name: value for name, value in spec.items() if name != "name"}
+    if role == "anonymiser" and not values:
+        values = {
+            parameter.name: _grid(entry, parameter, scale, largest or {})
+            for parameter in entry.parameters
+            if parameter.grid or parameter.start is not None
+        }
+    lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in values.items()}
+    lists = {name: [v.item() if isinstance(v, np.generic) else v for v in listed] for name, listed in lists.items()}
+    settings = settings_of(entry, lists)
+    if role != "anonymiser" and len(settings) > 1:
+        raise ParameterError(
+            f"`{role}s` must give one value a parameter, got several for {entry.name!r}: name it again"
+        )
+    return entry, settings
+
+
+def _intruder(
+    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
+) -> Intruder:
+    """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
+    n = len(data.table)
+    if n_known is not None:
+        check_integer(n_known, "n_known", low=1)
+    if any(entry.by_pairs for entry in attacks) and (n_released is None or n_known is None):
+        labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
+        agree = float((labels**2).sum())
+        if n_released is None:
+            n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
+        n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))
+    n_known = n_known or max(4, min(n // 4, 500))
+    if data.known is None:
+        check_integer(n_known, "n_known", low=1, high=n)
+    return check_intruder(data, n_known, overlap, n_released)

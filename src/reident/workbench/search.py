@@ -1,0 +1,350 @@
+"""Search chains of methods for the most useful release that `check` would pass."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from reident.experiments.sweep import sweep, workers
+from reident.methods import find
+from reident.methods.registering import registered
+from reident.rumap import ORIGINAL, anchor
+from reident.workbench.candidates import PLACE, ROW, Bench, Part, evaluate_chain, recipe_step
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport
+from reident.workbench.knowledge import KnowledgePrice
+from reident.workbench.making import Step, settings_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release", "slots_of", "slots_of_chain"]
+
+#: Releases drawn of a chain that draws, by profile: each must pass.
+DRAWS = {"smoke": 2, "quick": 5, "full": 20}
+#: Chains that are judged at most, the most useful first.
+MOST_JUDGED = 80
+#: Sizes of classes tried beyond those of the registry.
+_LARGER = (50, 100, 200, 400)
+#: Grids are also tried whose cells hold so many times more records than the limit asks for.
+_CROWDS = (1, 3, 8)
+#: Sensitive values up to which classes are also tried whose shares are close to those of the file.
+_VALUES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Result of a search.
+
+    Attributes
+    ----------
+    candidates : DataFrame
+        One row a release judged, in the order of judging, then those that could not be made: ``chain`` (text),
+        ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
+        ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
+        could not be made).
+    before : RiskReport
+        The data as they are.
+    original : DataFrame
+        The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
+    known : list of str
+        The columns that the intruder knows.
+    n_chains : int
+        Chains that could be made of the steps tried.
+    draws : int
+        Releases of each chain that draws; every one had to pass.
+    scale : float
+        Records of the file for each of those judged: more than 1 where a sample was drawn.
+    groups : list of str
+        Sentences about households and survey weights, of the advised release, else the data as they are.
+    price_before, price_after : KnowledgePrice or None
+        The value of each piece of knowledge with the data as they are (columns only) and with the advised release.
+    chain : list of dict
+        The advised steps as a recipe has them; empty, as all below is, where no release passed.
+    withhold : list of str
+        The columns that the advised release leaves out.
+    after : RiskReport or None
+        The advised release, in the first draw.
+    released : DataFrame or GeoDataFrame or None
+        Its first draw: the index tells the records of the data. Confidential.
+    losses : mapping of str to float
+        Share of each column lost, from 0 to 1; of the place as `PLACE`.
+    advised : mapping
+        Its row of the candidates.
+    """
+
+    candidates: pd.DataFrame
+    before: RiskReport
+    original: pd.DataFrame
+    known: list[str]
+    n_chains: int
+    draws: int
+    scale: float = 1.0
+    groups: Sequence[str] = ()
+    price_before: KnowledgePrice | None = None
+    price_after: KnowledgePrice | None = None
+    chain: list[dict[str, Any]] = field(default_factory=list)
+    withhold: list[str] = field(default_factory=list)
+    after: RiskReport | None = None
+    released: Any = None
+    losses: Mapping[str, float] = field(default_factory=dict)
+    advised: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether a release passed."""
+        return self.after is not None
+
+    @property
+    def judged(self) -> pd.DataFrame:
+        """The candidates that could be made."""
+        return self.candidates[self.candidates["reason"] == ""]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The candidates as a risk-utility map: persons above the limit against the share of columns kept.
+
+        Risks of refused releases are lower bounds, since no further attack was run; `refused` names the attack.
+        """
+        judged, n = self.judged, len(self.judged)
+        risk = judged["share_above_limit"].astype(float).to_numpy()
+        method = judged["chain"].str.replace(r" \(.*?\)", "", regex=True).to_numpy()
+        value = judged["chain"].str.findall(r"\((.*?)\)").str.join("; ").to_numpy()
+        passed = judged["passed"].astype(bool).to_numpy()
+        refused = pd.Series(judged["attack"].to_numpy(object)).mask(passed, None)
+        frame = pd.DataFrame({"method": method, "value": value, "risk": risk, "utility": judged["kept"].to_numpy(float),
+                              "n_above": judged["n_above"].to_numpy(), "refused": refused})  # fmt: skip
+        ends = {f"{name}_{end}": frame[name] for name in ("risk", "utility") for end in ("low", "high")}
+        frame = frame.assign(**ends, parameter="", risk_worst=risk, n=self.draws if n else [], undominated=np.nan,
+                             attack="persons above the limit (share)", analysis="columns kept (share)")  # fmt: skip
+        frame = frame.sort_values(["method", "utility"], kind="stable")
+        if not n:
+            return frame
+        return anchor(frame, ORIGINAL, risk=self.before.share_above_limit, utility=1.0)
+
+    def plot(self, *, tolerate: float = 0.0, ax: Axes | None = None) -> Axes:
+        """Draw the risk-utility map of the candidates; the ring is the advised release."""
+        from reident.plotting.ru_curves import plot_ru_map
+
+        return plot_ru_map(self.frame, limit=tolerate, ax=ax)
+
+    def sentence(self, limit: float, tolerate: float) -> str:
+        """Return the advice in a sentence."""
+        n, n_records = len(self.before.persons), len(self.original)
+        before = round(self.before.share_above_limit * n)
+        whole = round(n_records * self.scale)
+        sample = f"; judged on a sample of {n_records} of the {whole} records" if self.scale > 1 else ""
+        if self.passed:
+            last = self.advised
+            absent = n_records - len(self.released)
+            more = f"; it leaves out {absent} of the records" if absent else ""
+            more += (f"; it withholds {last['withheld']}" if last["withheld"] else "") + sample
+            return (
+                f"{last['chain']}: {round(float(last['share_above_limit']) * n)} of {n} persons above a risk of "
+                f"{limit:.0%}, against {before} in the data as they are; the most useful of the releases tried that "
+                f"passes every attack of reident check{more}"
+            )
+        refused = self.judged[~self.judged["passed"].astype(bool)]
+        if refused.empty:
+            return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
+        least = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
+        ended = ", where the search ended" if len(self.judged) % MOST_JUDGED == 0 else ""
+        passing = self.judged[self.judged["passed"].astype(bool)]
+        alone = ""
+        if len(passing):  # steps that pass by themselves, but with no other step
+            best = passing.loc[passing["kept"].astype(float).idxmax()]
+            withheld = f", with {best['withheld']} withheld" if best["withheld"] else ""
+            alone = f"; {best['chain']} by itself passes{withheld}"
+        return (
+            f"no release tried puts at most {tolerate:.0%} of persons above a risk of {limit:.0%}, and nothing is "
+            f"advised; of {len(self.judged)} judged{ended} {least['chain']} puts the fewest above, at least "
+            f"{float(least['share_above_limit']):.1%}, most by {least['attack']}{alone}{sample}"
+        )
+
+
+def search_release(
+    dataset: Dataset,
+    slots: Sequence[Sequence[Step | None]],
+    *,
+    others: Sequence[str] = (),
+    limit: float = 0.25,
+    tolerate: float = 0.0,
+    missing: str = "label",
+    draws: int = 5,
+    most: int = MOST_JUDGED,
+    seed: int = 0,
+    scale: float = 1.0,
+    jobs: int | str = 1,
+    cache: str | Path | None = None,
+    progress: bool = False,
+) -> Search:
+    """Judge the chains that the slots allow, the most useful first, until one passes.
+
+    A chain takes one step of each slot; a slot that may be None withholds its columns. A release passes if at most the
+    tolerated share of persons is above the limit under every attack that `check` would run, in each of the draws;
+    costly attacks meet the first draw of a release that passed the others. A release has the evidence of its parts:
+    where one part, by itself, is refused, no chain with it is judged. Several jobs judge as many chains at once.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    slots : sequence of sequence of Step or None
+    others : sequence of str
+        Columns released as they are.
+    limit, tolerate, missing, seed
+        As for `check` and `protect`.
+    draws : int
+        Releases of each chain that draws.
+    most : int
+        Chains that are judged at most.
+    scale : float
+        Records of the file for each of these.
+    jobs : int or str
+        Processes, or the address of a running dask scheduler.
+    cache : folder, optional
+        The rows of judged candidates are stored there: the same search goes on and judges none again.
+    progress : bool
+        Show how many chains were judged.
+    """
+    bench = Bench(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
+    parts = [[bench.part(step, slot) for step in slot] for slot in slots]
+    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
+    bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)))
+    every = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
+    n_chains = sum(any(part.step for part in chain) for chain in every)
+    chains = [chain for chain in every if any(part.step for part in chain) and not any(part.reason for part in chain)]
+    apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
+    judged: dict[tuple[int, ...], tuple[tuple[Part, ...], dict[str, Any]]] = {}
+
+    def pieces(chain: Sequence[Part]) -> list[tuple[Part, ...]]:
+        """Return the parts of a chain, then the chain; places first: they are judged in a fraction of the time."""
+        steps = [part for part in chain if part.step]
+        alone = sorted(steps, key=lambda part: PLACE not in part.columns) if apart and len(steps) > 1 else []
+        return [*((part,) for part in alone), tuple(steps)]
+
+    def key(piece: Sequence[Part]) -> tuple[int, ...]:
+        return tuple(map(id, piece))
+
+    def first(passed: bool, piece: Sequence[Part]) -> bool:
+        return key(piece) in judged and bool(judged[key(piece)][1]["passed"]) is passed
+
+    def waiting(n: int) -> list[tuple[Part, ...]]:
+        """Return the next pieces to judge; none if a chain passed that no more useful one is waiting before."""
+        listed: dict[tuple[int, ...], tuple[Part, ...]] = {}
+        for chain in chains:
+            own = pieces(chain)
+            if any(first(False, piece) for piece in own):
+                continue
+            unknown = [piece for piece in own if key(piece) not in judged]
+            if not unknown:
+                break
+            listed[key(unknown[0])] = unknown[0]
+            if len(listed) == n:
+                break
+        return list(listed.values())
+
+    name = bench.digest()
+    n_at_once = jobs if isinstance(jobs, int) else 4
+    with ExitStack() as stack:
+        client = None  # for all batches the same workers
+        if jobs != 1:
+            client = stack.enter_context(workers(n_at_once, jobs if isinstance(jobs, str) else None))
+        bar = stack.enter_context(tqdm(total=min(most, len(chains)), desc="search", unit="chain", disable=not progress))
+        while len(judged) < most and (batch := waiting(min(n_at_once, most - len(judged)))):
+            grid = [
+                {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
+                 "shown": json.dumps(bench.shown(piece))}
+                for piece in batch
+            ]  # fmt: skip
+            rows = sweep(evaluate_chain, grid, seed=seed, cache=cache, scheduler=client, progress=False,
+                         context=(bench, registered()))  # fmt: skip
+            for piece, row in zip(batch, rows.to_dict("records"), strict=True):
+                row = {column: row[column] for column in ROW if column in row and row[column] is not None}
+                judged[key(piece)] = piece, bench.row_of(piece) | row
+            bar.update(len(batch))
+    complete = (tuple(part for part in chain if part.step) for chain in chains)
+    found = next((own for own in complete if first(True, own)), None)
+    unmade = [part for slot in parts for part in slot if part.reason]
+    table = [row for _, row in judged.values()]
+    table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
+    before, plain = bench.before(), dataset.table
+    known = [column for column in bench.protected if column != PLACE]
+    search = Search(pd.DataFrame(table, columns=ROW), before, plain, known, n_chains, draws, scale,
+                    price_before=bench.priced(plain[known]))  # fmt: skip
+    if found is None:
+        return replace(search, groups=bench.groups(bench.original(), before))
+    steps, shown = [part.step for part in found if part.step], bench.shown(found)
+    made, released = bench.release(steps, set(shown), 0)
+    after = bench.evaluate(released, quick=False)
+    return replace(
+        search, chain=[recipe_step(step) for step in steps],
+        withhold=[column for column in known if column not in shown], after=after, released=released.table,
+        losses=bench.all_losses(made, shown), advised=judged[key(found)][1], price_after=bench.priced(released.table),
+        groups=bench.groups(released, after),
+    )  # fmt: skip
+
+
+def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:
+    """Return the steps of a recipe's chain, each with all combinations of its parameters' values."""
+    slots: list[list[Step | None]] = []
+    for stated in chain:
+        entry = find(stated["method"], "anonymiser")
+        values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
+        columns = stated.get("columns")
+        slots.append([Step.of(entry, settings, columns and list(columns)) for settings in settings_of(entry, values)])
+    return slots
+
+
+def slots_of(
+    tried: Mapping[str, Sequence[Mapping[str, Any]]], dataset: Dataset, limit: float
+) -> list[list[Step | None]]:
+    """Return the candidates of table and places: those of the registry, larger classes, and to withhold the columns.
+
+    Columns that must be kept are not withheld: `PLACE`, or columns of the table.
+    """
+    slots: list[list[Step | None]] = []
+    for kind in ("table", "places"):
+        if kind not in tried:
+            continue
+        steps = [Step.of(find(one["method"]), one["options"]) for one in tried[kind]]
+        steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
+        needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
+        slots.append([*steps, *([] if needed else [None])])
+    return slots if len(slots) > 1 else [[step for step in slot if step] for slot in slots]
+
+
+def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]:
+    """Return larger classes; where a sensitive column has few values, classes whose shares differ little from its own.
+
+    A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
+    """
+    further: list[Step] = []
+    classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
+    shares = pd.Series(dtype=float)
+    if dataset.fewest:
+        shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
+    close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
+    for step in classes.values():
+        usual = sorted({int(other.settings["k"]) for other in tried if other.entry.name == step.entry.name})
+        sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(dataset)]
+        further += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
+        if close > 0 and "t" in step.settings:
+            further += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+    return further
+
+
+def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
+    """Return grids whose cells hold enough records, or households, that each is one of several."""
+    least = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
+    grids = [step for step in tried if step.settings.get("min_count") == 1]
+    counts = [times * least for times in _CROWDS if 10 * times * least <= n]
+    return [Step.of(step.entry, {**step.settings, "min_count": count}) for step in grids for count in counts]

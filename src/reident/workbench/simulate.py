@@ -1,0 +1,246 @@
+"""Simulate a release and an intruder's file, and evaluate the release: one trial of a risk-utility map.
+
+The intruder knows the method and its parameters, not its random numbers (Kerckhoffs' principle): for places they mask
+their own file many times to learn by how much distances deviate; generalised labels of a table are read as the middle
+of the values that each label covers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import IntArray, ParameterError, check_real
+from reident.data.simulate import overlapping_files
+from reident.methods import Entry, find
+from reident.methods.forms import release as make_release
+from reident.methods.forms import tolerance
+from reident.methods.outcome import Knowledge
+from reident.methods.registering import register
+from reident.methods.release import Release
+from reident.methods.utilities import measure_utility
+from reident.networks.graph import Network, network_from_edges
+from reident.workbench.evaluate import RiskReport, evaluate
+from reident.workbench.microdata import Microdata
+
+__all__ = ["Drawn", "Intruder", "check_intruder", "draw_files", "repeat_trial", "risk_trial"]
+
+#: A column that exists only while files are drawn.
+_PERSON = "\0whose"
+
+
+@dataclass(frozen=True)
+class Intruder:
+    """Sizes of the files of a simulated intruder.
+
+    Attributes
+    ----------
+    n_known : int
+        Persons whose quasi-identifiers (and places) the intruder knows exactly.
+    overlap : float
+        The share of them who are in the release.
+    n_released : int
+        Records of the release on which the attack is run; drawn from the data.
+    """
+
+    n_known: int
+    overlap: float
+    n_released: int
+
+    @property
+    def n_common(self) -> int:
+        """Persons in both files."""
+        return round(self.overlap * self.n_known)
+
+
+def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: int | None) -> Intruder:
+    """Return the sizes of an intruder's files, checked; `n_released` None releases all other records."""
+    overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    if data.known is not None:
+        return Intruder(len(data.known), 1.0, min(n_released or len(data.table), len(data.table)))
+    common = round(overlap * n_known)
+    largest = len(data.table) - (n_known - common)
+    n_released = largest if n_released is None else n_released
+    if n_known < 1 or n_released > largest or n_released < max(common, 3):
+        raise ParameterError(
+            f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
+            f"{len(data.table)} records at most {largest} can be released and at least {max(common, 3)} must be"
+        )
+    return Intruder(n_known, overlap, n_released)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Both files of a trial; each has ids of its own, in a random order.
+
+    Attributes
+    ----------
+    data : Microdata
+        The records to be released.
+    known : DataFrame
+        The persons that the intruder knows.
+    secrets : Series or None
+        Their sensitive values, to evaluate claims.
+    truth : DataFrame
+        ``release`` and ``known``: the true pairs.
+    network : Network or None
+        The relations between the known persons, by their rows.
+    persons : Series or None
+        The person of each record of either file, by its id.
+    """
+
+    data: Microdata
+    known: pd.DataFrame
+    secrets: pd.Series | None
+    truth: pd.DataFrame
+    network: Any = None
+    persons: pd.Series | None = None
+
+
+def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
+    """Draw the records to be released, and the persons that the intruder knows."""
+    if data.network is not None:
+        rows = replace(data, table=pd.DataFrame({"row": np.arange(len(data.table))}), known=None, sensitive=None)
+        original, known, truth = _tables(rows, intruder, rng)
+        relations = _among(data.network, original["row"].to_numpy(), list(original.index))
+        background = _among(data.network, known["row"].to_numpy(), range(len(known)))
+        return Drawn(replace(data, table=original[[]], network=relations), known[[]], None, truth, background)
+    several = data.persons is not None
+    table = data.table.assign(**{_PERSON: data.persons}) if several else data.table
+    original, known, truth = _tables(replace(data, table=table), intruder, rng)
+    persons = pd.concat([original.pop(_PERSON), known.pop(_PERSON)]) if several else None
+    secrets = None
+    if data.sensitive is not None:
+        secrets = known.pop(data.sensitive) if data.known is None else pd.Series(np.nan, known.index, dtype=object)
+        pairs = truth.set_index("known")["release"]
+        secrets = secrets.astype(object)
+        secrets[pairs.index] = original[data.sensitive].reindex(pairs).to_numpy(object)
+    return Drawn(replace(data, table=original, persons=persons), known, secrets, truth, persons=persons)
+
+
+def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
+    """Return the relations among the nodes of some rows, in their order."""
+    place = np.full(network.n_nodes, -1)
+    place[rows] = np.arange(len(rows))
+    u, v = (place[ends] for ends in network.edges())
+    inside = (u >= 0) & (v >= 0)
+    return network_from_edges(u[inside], v[inside], len(rows), names)
+
+
+def _tables(
+    data: Microdata, intruder: Intruder, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    if data.known is None:
+        files = overlapping_files(
+            data.table, together=data.persons, n_original=intruder.n_released, n_known=intruder.n_known,
+            n_common=intruder.n_common, rng=rng,
+        )  # fmt: skip
+        return files.original, files.known.copy(), files.truth
+    rows = rng.permutation(len(data.table))[: intruder.n_released]
+    original = data.table.iloc[rows]
+    truth = pd.DataFrame({"label": original.index, "release": [f"r{i}" for i in range(len(rows))]})
+    known = data.known.iloc[rng.permutation(len(data.known))]
+    names = pd.Series([f"k{i}" for i in range(len(known))], index=known.index)
+    truth["known"] = names.reindex(truth["label"]).to_numpy()
+    return (
+        original.set_axis(pd.Index(truth["release"], name="release")),
+        known.set_axis(pd.Index(names, name="known")),
+        truth.dropna(subset=["known"])[["release", "known"]].reset_index(drop=True),
+    )
+
+
+def _knowledge(drawn: Drawn, release: Release) -> Knowledge:
+    """Return the knowledge of the simulated intruder: persons, the method and its parameters, no random numbers."""
+    data, known, original = drawn.data, drawn.known, drawn.data.table
+    partner = drawn.truth.set_index("known")["release"].reindex(known.index)
+
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
+        background = replace(data, table=known)
+        return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
+
+    def again(rng: np.random.Generator, rows: Any = None, network: Any = None) -> Release:
+        records = replace(data, table=original if rows is None else original.iloc[rows])
+        if network is not None:  # planted nodes have no record
+            records = replace(data, table=pd.DataFrame(index=pd.Index(list(network.nodes))), network=network)
+        return make_release(records, release.method, release.options, rng=rng)
+
+    return Knowledge(
+        known=known, quasi=data.quasi, truth=release.table.index.get_indexer(partner), sensitive=data.sensitive,
+        secrets=drawn.secrets, hierarchies=data.hierarchies, network=drawn.network,
+        windows=windows if data.kind == "places" else None, again=again, file=original, public=data.public,
+        persons=drawn.persons, n_persons=max(500, len(known)),
+    )  # fmt: skip
+
+
+def risk_trial(
+    rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
+    options: str, attacks: str, utilities: str, limit: float,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Draw two files, release one, evaluate the release, and measure its utility.
+
+    Parameters
+    ----------
+    rng : Generator
+    context : tuple
+        The data, and the methods that the user's session registered.
+    data : str
+        A digest of the data.
+    intruder, options, attacks, utilities : str
+        JSON: the sizes of `Intruder`; the parameters of the method; lists of ``[name, settings]``.
+    method : str
+        A registered anonymiser, or "original".
+    limit : float
+        Tolerable risk of a person.
+
+    Returns
+    -------
+    list of dict
+        One row an attack: ``attack``, ``risk`` (by its option `measure`), ``precision``, ``recall``, ``incomplete``,
+        ``above`` (share of persons above the limit), ``baseline``, ``reason`` why it could not be run; ``stream``, the
+        seed of the trial's random numbers; one column a utility.
+    """
+    del data
+    records, methods = context
+    for entry in methods:
+        register(entry)
+    stream = int(rng.integers(2**53))
+    listed = json.loads(attacks)
+    report, utility = repeat_trial(stream, data=records, intruder=intruder, method=method, options=options,
+                                   attacks=listed, utilities=json.loads(utilities), limit=limit)  # fmt: skip
+    rows = []
+    for (name, settings), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
+        shown = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
+        run = row["reason"] == ""
+        measure = settings.get("measure", "risk")
+        risk = float(row["risk"] if measure == "risk" else np.nan_to_num(float(row[measure]))) if run else None
+        rows.append({
+            "attack": name, "risk": risk, **shown, "incomplete": 1.0 - float(row["complete"]) if run else None,
+            "above": float(row["share_above_limit"]) if run else None, "reason": row["reason"] or None,
+            "stream": stream, **utility,
+        })  # fmt: skip
+    return rows
+
+
+def repeat_trial(
+    stream: int, *, data: Microdata, intruder: str, method: str, options: str, attacks: Sequence[Any],
+    utilities: Sequence[Any] = (), limit: float,
+) -> tuple[RiskReport, dict[str, float]]:  # fmt: skip
+    """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
+    files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
+    drawn = draw_files(data, Intruder(**json.loads(intruder)), files_rng)
+    release = make_release(drawn.data, method, json.loads(options), rng=release_rng)
+    report = evaluate(
+        release, _knowledge(drawn, release), limit=limit, seed=int(attacks_rng.integers(2**31)),
+        attacks=[{**settings, "name": name} for name, settings in attacks],
+    )  # fmt: skip
+    whole = replace(data, network=drawn.data.network)  # the domain of the columns is that of all data
+    utility = {
+        name: measure_utility(find(name, "metric"), settings, whole, drawn.data.table, release)
+        for name, settings in utilities
+    }
+    return report, utility
