@@ -325,3 +325,13 @@ def test_the_script_of_the_page_runs_no_name_of_the_data(tmp_path):
     words = [word for command in wizard.commands().values() for word in command]
     assert (folder / "arguments").read_text().splitlines() == words
     assert f"--role={names[0]}=sensitive" in words
+
+
+def test_the_script_has_no_line_that_cannot_run_after_a_refusal(tmp_path):
+    office(30).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    wizard = Wizard("a.csv", folder=tmp_path)
+    assert "reident protect" in wizard.text
+    wizard.done = ["open", "assess"]  # and nothing was advised
+    assert "reident assess" in wizard.text
+    assert "reident protect" not in wizard.text
+    assert "reident check" not in wizard.text

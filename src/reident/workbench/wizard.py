@@ -278,7 +278,10 @@ class Wizard:
     def text(self) -> str:
         """The commands as a script."""
         lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
-        for arguments in self.commands().values():
+        refused = "assess" in self.done and not self._advised.is_file()
+        for name, arguments in self.commands().items():
+            if refused and name in ("protect", "check"):
+                continue  # the recipe that they read was not written
             words = [(" \\\n  " if word.startswith("--") else " ") + shlex.quote(word) for word in arguments]
             lines.append("reident" + "".join(words))
         return "\n".join([*lines, ""])
