@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import sys
@@ -40,6 +41,9 @@ Profile = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Run again also what has ended well before.")]
 Retry = Annotated[bool, typer.Option(help="Run again what failed before.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Which = Annotated[
+    str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(help="A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
@@ -49,8 +53,8 @@ Scheduler = Annotated[
 add_commands(app)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(f"reident {reident.__version__}")
         raise typer.Exit
 
@@ -219,6 +223,42 @@ def gallery(
     if results is not None:
         print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
     print(f"gallery: {write_gallery(folder).resolve()}")
+
+
+@app.command("app")
+def app_(
+    file: Annotated[Path | None, typer.Argument(help="The file to begin with; default: chosen in the browser.")] = None,
+    port: Annotated[int, typer.Option(help="The port of this machine to serve on; 0: a free one.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open no browser.")] = False,
+    profile: Annotated[str, typer.Option(help="smoke, quick or full: to begin with.")] = "quick",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
+) -> None:
+    """Serve a page for your own data: choose a file, confirm the roles, watch the map fill, take the release away.
+
+    The page is served to this machine alone, under a token. Needs the extra reident[app].
+    """
+    from reident.workbench.serving import serve
+
+    serve(file, port=port, browser=not no_browser, profile=profile, jobs=jobs)
+
+
+@app.command()
+def methods(
+    which: Which = None,
+    data: Annotated[str | None, typer.Option(help="places, table, network or queries.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole description as JSON.")] = False,
+) -> None:
+    """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""
+    from reident.methods import ROLES, describe, entries, find
+    from reident.workbench.printing import print_method
+
+    single = which is not None and which not in ROLES
+    chosen = [find(str(which))] if single else entries(which, data)
+    if as_json:
+        print(json.dumps([describe(entry) for entry in chosen], indent=2))
+        return
+    for entry in chosen:
+        print_method(entry, describe(entry), whole=single)
 
 
 def _end(records: list[dict[str, Any]], out: Path) -> None:

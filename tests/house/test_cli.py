@@ -122,7 +122,7 @@ def test_an_interruption_that_compiled_code_turns_into_an_error_is_one(tmp_path,
         except KeyboardInterrupt as error:
             raise becomes("returned a result with an exception set") from error
 
-    monkeypatch.setattr(command_options, "_ASKED", threading.Event())
+    monkeypatch.setattr(command_options, "_STOPPED", threading.Event())
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"age": range(30), "sex": ["f", "m"] * 15}).to_csv("data.csv", index=False)

@@ -147,3 +147,25 @@ def test_the_sheet_of_the_original_can_be_named(tmp_path):
     sizes = table.groupby(["sex", "age"])["age"].transform("size")
     assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
     assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]
+
+
+def test_pairs_that_leave_released_records_out_are_refused(tmp_path):
+    """Records without a pair would count as nobody's, and a release of true values would pass."""
+    table = pd.DataFrame({"nr": range(60), "age": range(60), "sex": ["f", "m"] * 30})
+    release, rows = table[["age", "sex"]], pd.DataFrame({"original_row": range(60), "released_row": range(60)})
+    assert rd.check(release, table, rows, quasi=["age", "sex"], attacks=["exact_join"]).status == "refused"
+    with pytest.raises(DataError, match="must name each of the 60 released rows once"):
+        rd.check(release, table, rows.iloc[:5], quasi=["age", "sex"], attacks=["exact_join"])
+    with pytest.raises(DataError, match="must have the same values in both files, got 55 of 60"):
+        rd.check(table.assign(nr=table["nr"] + 55), table, "nr", quasi=["age", "sex"], attacks=["exact_join"])
+
+
+def test_a_network_without_common_names_is_not_judged_by_the_same_order(tmp_path):
+    rng = np.random.default_rng(0)
+    ends = pd.DataFrame(np.sort(rng.integers(0, 30, (90, 2)), axis=1), columns=["from", "to"]).drop_duplicates()
+    ends = ends[ends["from"] != ends["to"]]
+    ends.map(lambda node: f"p{node}").to_csv(tmp_path / "original.csv", index=False)
+    ends.map(lambda node: f"x{node}").to_csv(tmp_path / "release.csv", index=False)
+    done = run(tmp_path / "release.csv", "--against", tmp_path / "original.csv", "--network", "--same-order")
+    assert isinstance(done.exception, DataError)
+    assert "must name the original node of each" in str(done.exception)

@@ -110,7 +110,7 @@ def test_without_what_an_intruder_knows_it_is_said_how_to_name_it(tmp_path):
     people()[["nr"]].to_csv(tmp_path / "names.csv", index=False)
     done = call(tmp_path, "assess", "names.csv")
     assert done.returncode == 2
-    assert "an intruder may know: nothing that is named" in done.stdout
+    assert "an intruder may know: no column" in done.stdout
     assert "--quasi names columns" in done.stderr
     gaps = people().assign(age=np.nan)
     gaps.loc[:8, "age"] = 3.0

@@ -12,7 +12,8 @@ import pytest
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import decimals_of, type_text, type_values
+from reident.workbench.columns import type_text, type_values
+from reident.workbench.numerals import decimals_of
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -319,7 +320,7 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     found = rd.open_file(path, names=names)
     assert list(found.data.columns) == names
     assert len(found.data) == 60
-    assert "the 5 columns were named as told: the file has no line of names" in found.receipts
+    assert "the 5 columns were named by `names`: the file has no line of names" in found.receipts
     # The recipe reads it so again; where the first line has these very names it is no record.
     again = recipe_of(found, "people.csv", {"names": names}).write(tmp_path / "r.yaml")
     assert read_recipe(again).open(tmp_path).data.equals(found.data)
@@ -420,3 +421,16 @@ def test_equal_records_and_distinct_places_are_told(tmp_path):
     found = rd.open_file(tmp_path / "a.gpkg")
     assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
     assert any(note.startswith("1 record(s) are equal") for note in found.notes)
+
+
+def test_columns_that_say_the_same_and_numbers_that_may_be_codes_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 8, 200)
+    table = pd.DataFrame({"plz": [f"0{town}067" for town in towns], "town": [f"town {town}" for town in towns]})
+    table["region"], table["age"] = rng.integers(1, 6, 200), rng.integers(18, 90, 200)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    notes = rd.open_file(tmp_path / "a.csv").notes
+    assert any(note.startswith("plz, town: say the same") for note in notes)
+    assert any("--text region keeps" in note for note in notes)
+    codes = rd.open_file(tmp_path / "a.csv", text="region")
+    assert codes.columns.set_index("column")["type"]["region"] == "text"

@@ -313,3 +313,14 @@ def test_a_method_for_relations_is_refused_for_a_table(tmp_path):
     table = pd.DataFrame({"a": range(30), "b": ["x", "y"] * 15})
     with pytest.raises(ParameterError, match=r"got 'swap_edges', which is for .*it takes relations"):
         protect_into(table, tmp_path / "r", method="swap_edges", quasi=["a", "b"])
+
+
+def test_the_manifest_is_a_key_to_the_release(tmp_path, people):
+    people.to_csv(tmp_path / "p.csv", index=False, sep=";", encoding="cp1252")
+    line = ["protect", "p.csv", "--method", "mondrian", "--set", "k=5", "--quasi", "age,sex", "--out", "release"]
+    done = call(tmp_path, *line)
+    assert done.returncode == 0, done.stderr
+    assert "columns left out: name, pay, ill, lat, lon (--keep" in done.stdout
+    manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    assert manifest["written_with"]["separator"] == ";"
+    assert "both included" in manifest["labels"]["[a, b]"]

@@ -1,9 +1,11 @@
 """All of a file is read, or a sentence says what is not; what a file holds decides, not what it is called."""
 
+import bz2
 import contextlib
 import csv
 import gzip
 import io
+import lzma
 
 import numpy as np
 import openpyxl
@@ -151,3 +153,91 @@ def test_names_that_are_one_name_for_python_are_two_columns(tmp_path):
     table = pd.DataFrame({"sex": ["f", "m", "f"], "ｓｅｘ": ["1", "2", "3"], "b": ["x", "y", "z"]})
     table.to_csv(tmp_path / "a.csv", index=False)
     assert rd.open_file(tmp_path / "a.csv").data.columns.tolist() == list(table)
+
+
+def records(n=40, **further):
+    """Return a table of persons with further columns of texts."""
+    rng = np.random.default_rng(0)
+    plain = {"sex": rng.choice(["m", "f"], n), "age": rng.integers(18, 90, n).astype(str)}
+    return pd.DataFrame(plain | {name: [text(i) for i in range(n)] for name, text in further.items()})
+
+
+def text_of_table(table, separator=",", names=None):
+    lines = [separator.join(table.columns if names is None else names)]
+    return "\n".join([*lines, *(separator.join(row) for row in table.itertuples(index=False))]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv.bz2", bz2.compress(text_of_table(records()).encode())),
+        ("a.csv.xz", lzma.compress(text_of_table(records()).encode())),
+        ("a.csv", text_of_table(records(), "^").encode()),
+        ("a.csv", text_of_table(records(), "\x1f").encode()),
+        ("a.csv", text_of_table(records(), ", ").encode()),
+        ("a.txt", text_of_table(records(), "\t").encode("utf-32")),
+        ("a.csv", text_of_table(records()).encode() + b"\x1a"),
+    ],
+)
+def test_packings_separators_and_ends_of_other_programs(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    data = rd.open_file(tmp_path / name).data
+    assert data["sex"].tolist() == records()["sex"].tolist()
+    assert data["age"].astype(str).tolist() == records()["age"].tolist()
+
+
+@pytest.mark.parametrize("names", [["sex", "age"], ["", "sex", "age"]])
+def test_numbers_of_rows_without_a_name_get_one(tmp_path, names):
+    table = records()
+    table.insert(0, "number", [str(i + 1) for i in range(len(table))])
+    (tmp_path / "a.csv").write_text(text_of_table(table, names=names))
+    opened = rd.open_file(tmp_path / "a.csv")
+    assert list(opened.data) == ["row", "sex", "age"]
+    assert opened.data["row"].tolist() == list(range(1, 41))
+    assert any("is called row" in line for line in opened.receipts)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (lambda i: f"{i + 1}'234.50", lambda i: 1000 * (i + 1) + 234.5),
+        (lambda i: f"{i + 1}\u202f234.50", lambda i: 1000 * (i + 1) + 234.5),
+        (lambda i: f"\u2212{i}.5", lambda i: -i - 0.5),
+        (lambda i: f"{i}.5-", lambda i: -i - 0.5),
+        (lambda i: f"({i}.5)" if i % 2 else f"{i}.5", lambda i: (i + 0.5) * (-1 if i % 2 else 1)),
+        (lambda i: f"{i}E{i % 9}", lambda i: f"{i}E{i % 9}"),  # a batch, no power of ten
+        (lambda i: f"+49 {30_000_000 + i}", lambda i: f"+49 {30_000_000 + i}"),
+    ],
+)
+def test_spellings_of_numbers_are_read_with_a_receipt_and_codes_stay(tmp_path, text, value):
+    (tmp_path / "a.csv").write_text(text_of_table(records(k=text), ";"), encoding="utf-8")
+    opened = rd.open_file(tmp_path / "a.csv")
+    assert opened.data["k"].tolist() == [value(i) for i in range(40)]
+    assert isinstance(value(0), str) or any(line.startswith("k: signs and sep") for line in opened.receipts)
+
+
+@pytest.mark.parametrize(
+    ("columns", "note"),
+    [
+        ({"d": lambda i: f"{i % 28 + 1:02d}.03.2020" if i else "31.02.2020"}, "d: would be dates but for '31.02.2020'"),
+        ({"lat": lambda i: f"51.{i:03d}N", "lon": lambda i: f"10.{i:03d}E"}, "two columns of numbers"),
+        ({"lat": lambda i: f"{51_000_000 + i}", "lon": lambda i: f"{10_000_000 + i}"}, "lat, lon: named as"),
+    ],
+)
+def test_columns_that_miss_their_type_are_noted(tmp_path, columns, note):
+    (tmp_path / "a.csv").write_text(text_of_table(records(**columns)))
+    assert any(note in line for line in rd.open_file(tmp_path / "a.csv").notes)
+
+
+def test_a_file_of_one_column_asks_for_its_separator(tmp_path):
+    (tmp_path / "a.csv").write_text(text_of_table(records(), ":"))
+    assert any("`separator` (--sep)" in line for line in rd.open_file(tmp_path / "a.csv").notes)
+    assert list(rd.open_file(tmp_path / "a.csv", separator=":").data) == ["sex", "age"]
+
+
+def test_labels_of_negative_codes_are_noted_as_missing(tmp_path):
+    table = pd.DataFrame({"educ": [-9, *[1, 2] * 20], "wt": np.linspace(200, 900, 41)})
+    labels = {"educ": {-9: "refused", 1: "low", 2: "high"}}
+    table.to_stata(tmp_path / "a.dta", write_index=False, value_labels=labels)
+    assert any("educ: 'refused' may mean missing (1 records" in line for line in rd.open_file(tmp_path / "a.dta").notes)
+    assert rd.open_file(tmp_path / "a.dta", missing=["refused"]).data["educ"].isna().sum() == 1

@@ -16,11 +16,11 @@ from office import office
 from reident.base import DataError, ParameterError, system_rng
 from reident.places.distances import great_circle_km
 from reident.tables.labels import GAP, LabelReader
-from reident.workbench.columns import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.interval_ends import exact_ends
 from reident.workbench.making import Roles, Step, make
 from reident.workbench.microdata import LAT, LON
+from reident.workbench.numerals import decimals_of
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 
 pytestmark = pytest.mark.whole
@@ -391,7 +391,7 @@ def test_fifty_thousand_places_need_no_matrix(tmp_path):
 def test_an_office_file_of_250_is_opened_assessed_released_and_checked_without_an_option(tmp_path):
     """What a person types who knows the name of the file: then what each command says is next.
 
-    Without the places, whose attacks take half of the time: `test_desk` assesses those of such a file.
+    Without the places, whose attacks take half of the time: `test_wizard` assesses those of such a file.
     """
     office(250).drop(columns=["Breite", "Länge"]).to_csv(
         tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1"

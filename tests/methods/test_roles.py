@@ -39,15 +39,13 @@ def test_roles_are_proposed_with_a_reason():
 @pytest.mark.parametrize(
     ("name", "role"),
     [
-        ("identifiant_ménage", "household"), ("gospodarstwo", "household"), ("pondération", "weight"),
-        ("waga", "weight"),
-        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("dochód", "sensitive"),
-        ("płeć", "quasi-identifier"),
-        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("année_naissance", "quasi-identifier"),
-        ("numéro_téléphone", "identifier"), ("prostate", "other"), ("estate", "other"), ("outcome_diag", "sensitive"),
+        ("Haushalt-Nr", "household"), ("hh_id", "household"), ("Hochrechnungsfaktor", "weight"), ("wgt", "weight"),
+        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("outcome_diag", "sensitive"),
+        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("Jahr der Geburt", "quasi-identifier"),
+        ("Telefonnummer", "identifier"), ("prostate", "other"), ("estate", "other"),
     ],
 )  # fmt: skip
-def test_roles_are_proposed_in_several_languages(name, role):
+def test_roles_are_proposed_in_english_and_german(name, role):
     rng = np.random.default_rng(0)
     values = {
         "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9

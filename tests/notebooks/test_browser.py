@@ -69,7 +69,7 @@ def chromium():
     if CHROMIUM is None:
         pytest.skip(
             "no chromium: install the system's package `chromium` (or `chromium-browser`); without it what is clicked "
-            "is tested in test_desk.py and test_explorer.py, and only the browser's own part is not"
+            "is tested in test_wizard.py and test_explorer.py, and only the browser's own part is not"
         )
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as playwright:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import geopandas as gpd
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from shapely import Point, box
 
 import reident as rd
+from commands import call
 from judged import protect_into
 from reident import DataError, ParameterError, great_circle_pairs_km
 from reident.workbench.dataset import dataset_of
@@ -59,6 +61,29 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     assert len(verdict.persons) == 59
 
 
+@pytest.mark.parametrize("kind", ["csv", "gpkg"])
+def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_path, kind):
+    table = persons()
+    table.loc[7, "lat"] = 91.5
+    if kind == "csv":
+        table.to_csv(tmp_path / "p.csv", index=False)
+        places = ["--lat", "lat", "--lon", "lon"]
+    else:
+        points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
+        gpd.GeoDataFrame(table[["sex"]], geometry=points).to_file(tmp_path / "p.gpkg")
+        places = []
+    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000", "--quasi", "sex", *places]
+    done = call(tmp_path, *common, "--impossible", "refuse", "--out", "a")
+    assert (done.returncode, "impossible place (record 8)" in done.stderr) == (2, True)
+    assert call(tmp_path, *common, "--out", "b").returncode == 0
+    if kind == "csv":
+        recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
+        stated = replace(recipe, places={**recipe.places, "impossible": "refuse"})
+        path = stated.write(tmp_path / "r.yaml")
+        with pytest.raises(DataError, match="record 8"):
+            _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame
+
+
 def test_an_impossible_or_empty_geometry_counts_as_missing():
     points = in_geometry(persons())
     points.loc[[3, 4], "geometry"] = [Point(0, 231.5), None]
@@ -79,6 +104,9 @@ def test_exchanged_coordinates_and_zeros_are_hinted_at(tmp_path):
     assert "may be exchanged" in hints(tmp_path, all_rows)[0]
     beyond = persons(120, middle=(45.0, -120.0)).rename(columns={"lat": "lon", "lon": "lat"})
     assert "seem exchanged" in hints(tmp_path, beyond)[0]
+    german = persons(120, middle=(51.0, 10.0))
+    assert hints(tmp_path, german) == []
+    assert "lie in Germany" in hints(tmp_path, german.rename(columns={"lat": "lon", "lon": "lat"}))[0]
     some = table.copy()
     some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
     assert "6 record(s)" in hints(tmp_path, some)[0]

@@ -6,10 +6,11 @@ import bz2
 import csv
 import gzip
 import io
+import lzma
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,24 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.base.cost import afford
+from reident.data.header import NUMBER, RECORDS, SAMPLE, is_record, table_of_rows
 
-__all__ = ["read_delimited", "rows_of_text", "table_of_rows", "text_of"]
+__all__ = ["read_delimited", "rows_of_text", "text_of"]
 
 _SEPARATORS = (";", ",", "\t", "|")
-_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+#: Separators of some databases, tried where none of the usual ones parts the lines.
+_RARE_SEPARATORS = ("^", "~", "¦", "\x1f", "\x01")
+#: The first bytes of a packed file, and the function that opens it.
+_PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+_BYTE_ORDER_MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 #: Tried in this order where the bytes are no UTF-8; of those that decode, the one that gives most letters.
 _OLD_ENCODINGS = ("cp1252", "latin-1", "cp850", "mac_roman")
-#: Rows from which the separator is told.
-_SAMPLE = 500
-#: Records that are looked at to tell a line of names from a record.
-_ROWS = 5000
 #: Bytes of memory for a byte of text: a cell of five letters is an object of 54 bytes in two lists.
 _MEMORY = 12
 # A cell may be long (the outline of a country), and a wrong separator makes a cell of a whole line.
@@ -82,6 +90,7 @@ def rows_of_text(
     tuple of list, dict, list of str
         The rows; ``separator`` (a blank: any run of blanks and tabs) and ``quote``; receipts.
     """
+    text = text.rstrip("\x1a")  # the end of a file under DOS
     n_lines = text.count("\n")
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
@@ -96,24 +105,24 @@ def rows_of_text(
     separator = separator or _separator(below, quote)
     try:
         rows, quotes = _records(below, separator, quote, name, n_lines - below.count("\n"))
-        width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0] if rows else 0
+        width = Counter(len(row) for row in rows[:SAMPLE]).most_common(1)[0][0] if rows else 0
         head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
     except csv.Error as error:
         raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
-    top = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
-    if head_rows and not top:
-        top = _names_in_comment(*head_rows[-1], rows, width, separator)
-    n_comments = len(head_rows) - len(top)
+    data_rows = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    if head_rows and not data_rows:
+        data_rows = _names_in_comment(*head_rows[-1], rows, width, separator)
+    n_comments = len(head_rows) - len(data_rows)
     receipts = [f"{n_comments} comment line(s) above the header were left out"] if n_comments else []
-    return top + rows, {"separator": separator, "quote": quote}, receipts + quotes
+    return data_rows + rows, {"separator": separator, "quote": quote}, receipts + quotes
 
 
 def _bytes_of(path: Path) -> bytes:
     """Return the bytes of a file, unpacked, if its text fits into memory."""
     advice = "take fewer records"
     with path.open("rb") as file:
-        magic = file.read(3)
-    unpack = gzip.open if magic.startswith(b"\x1f\x8b") else bz2.open if magic == b"BZh" else None
+        beginning = file.read(6)
+    unpack: Any = next((opener for magic, opener in _PACKED.items() if beginning.startswith(magic)), None)
     if unpack is None:
         afford(_MEMORY * path.stat().st_size, "file", repr(path.name), advice)
         return path.read_bytes()
@@ -140,16 +149,17 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
     """
     if separator == " ":  # any run of blanks and tabs
         text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))
-    dialect: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " ", "strict": True}
+    skips = _skips_blanks(text, separator)
+    dialect: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": skips, "strict": True}
     reader = csv.reader(io.StringIO(text, newline=""), **dialect)
     try:
         rows = list(reader)
     except csv.Error:
         rows = []
     if rows and len(rows) == reader.line_num:
-        return [row for row in rows if row], []
+        return [row for row in rows if row], [_BLANKS] if skips and separator != " " else []
     lines = list(io.StringIO(text, newline=""))
-    alone = [len(_alone(line, separator, quote)) for line in lines[:_SAMPLE]]
+    alone = [len(_alone(line, separator, quote)) for line in lines[:SAMPLE]]
     width = Counter(filter(None, alone)).most_common(1)[0][0] if any(alone) else 0
     rows, odd, several, at = [], [], [], 0
     while at < len(lines):
@@ -183,14 +193,23 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
         )
     receipts = []
     if odd:
-        lines_listed = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
-        receipts.append(
-            f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {lines_listed}"
-        )
+        listed = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
+        receipts.append(f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {listed}")
     if several:
         n_lines = sum(b - a for a, b in several)
         receipts.append(f"{len(several)} record(s) have line breaks in their cells and fill {n_lines} lines")
     return [row for row in rows if row], receipts
+
+
+#: The share of separators with a blank behind them above which the blanks are no part of the cells.
+_FOLLOWED = 0.9
+_BLANKS = "blanks behind the separators are not written back"
+
+
+def _skips_blanks(text: str, separator: str) -> bool:
+    """Return whether a blank follows the separators of a file, as in "a, b, c"."""
+    sample = text[:200_000]
+    return separator == " " or sample.count(f"{separator} ") > _FOLLOWED * max(1, sample.count(separator))
 
 
 def _alone(line: str, separator: str, quote: str) -> list[str]:
@@ -222,23 +241,24 @@ def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: i
         return []
     if separator in " \t":
         names = [name for name in re.split(r"\t" if separator == "\t" else r"\s+", line.strip("# \r")) if name]
-        return [names] if len(names) == width and not all(map(_NUMBER.fullmatch, names)) else []
-    return [row] if len(row) == width and _like_a_record(rows[0], rows[1:_ROWS]) else []
+        return [names] if len(names) == width and not all(map(NUMBER.fullmatch, names)) else []
+    return [row] if len(row) == width and is_record(rows[0], rows[1:RECORDS]) else []
 
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
     if encoding is None:
-        encoding = next((marked for mark, marked in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
+        encoding = next((known for mark, known in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
         if encoding is None and b"\0" in raw:
-            raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
+            raise DataError(
+                f"{name!r} must be a text file, it holds zero bytes: is it of another kind? For UTF-16 without a mark "
+                "give `encoding` (utf-16-le)"
+            )
         if encoding is None and _decodes(raw, "utf-8"):
             encoding = "utf-8"
         if encoding is None:
             fitting = [candidate for candidate in _OLD_ENCODINGS if _decodes(raw, candidate)]
             encoding = max(fitting, key=lambda candidate: _share_of_letters(raw, candidate))
-            receipt = (
-                f"the bytes are no UTF-8 and were read as {encoding}; `encoding` says otherwise where that is wrong"
-            )
+            receipt = f"the bytes are no UTF-8 and were read as {encoding}; if that is wrong, give `encoding`"
             return raw.decode(encoding), encoding, [receipt]
     try:
         return raw.decode(encoding), encoding, []
@@ -259,7 +279,7 @@ def _decodes(raw: bytes, encoding: str) -> bool:
 
 
 def _share_of_letters(raw: bytes, encoding: str) -> float:
-    """Return the share of the non-ASCII characters that are letters of western Europe, as in names and towns."""
+    """Return the share of bytes beyond ASCII that become letters of western Europe."""
     text = bytes(byte for byte in raw if byte > 127).decode(encoding)
     return sum(letter in "äöüßÄÖÜéèêëáàâãåçñíìîïóòôõøúùûýæœÉÈÁÀÅÇÑÍÓØÚÆ€°–" for letter in text) / max(1, len(text))
 
@@ -274,14 +294,16 @@ def _quote(text: str) -> str:
 
 def _separator(text: str, quote: str) -> str:
     """Return the separator by which most lines have as many fields as the header, at least two; a blank for numbers."""
-    lines = text.splitlines(keepends=True)[:_SAMPLE]
+    lines = text.splitlines(keepends=True)[:SAMPLE]
     # Lists of public collections have blanks between numbers.
     words = [line.split() for line in lines if line.strip() and "\t" not in line]
-    numbers = [row for row in words if len(row) == len(words[0]) > 1 and all(map(_NUMBER.fullmatch, row))]
+    numbers = [row for row in words if len(row) == len(words[0]) > 1 and all(map(NUMBER.fullmatch, row))]
     if words and len(numbers) >= 0.9 * len(lines):
         return " "
     best, reached = ",", (0.0, 1)
-    for separator in _SEPARATORS:
+    for separator in (*_SEPARATORS, *_RARE_SEPARATORS):
+        if separator in _RARE_SEPARATORS and reached[1] > 1:
+            break
         counts = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
         width, often = Counter(counts).most_common(1)[0] if counts else (1, 0)
         if width < 2 or width not in counts[:20]:
@@ -292,115 +314,3 @@ def _separator(text: str, quote: str) -> str:
         if score > reached:
             best, reached = separator, score
     return best
-
-
-def table_of_rows(
-    rows: list[list[Any]], name: str, gap: Any = "", names: Sequence[str] = ()
-) -> tuple[pd.DataFrame, list[str]]:
-    """Find the header among rows of cells, and make a table of the rows below it; `gap` is an empty cell.
-
-    With `names` there is none, unless it says the same.
-
-    Raises
-    ------
-    DataError
-        If the first line looks like a record: nobody's values become names of columns.
-    """
-    receipts: list[str] = []
-    filled = [sum(_text(cell) != "" for cell in row) for row in rows[:_SAMPLE]]
-    if not filled:
-        return pd.DataFrame(), receipts
-    width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0]
-    usual = Counter(filled[1:] or filled).most_common(1)[0][0]
-    # Titles and remarks above a table fill a cell or two; the header fills about as many as the records do.
-    header = next((i for i, count in enumerate(filled[:50]) if count >= max(1, 0.6 * min(width, usual))), 0)
-    if header:
-        receipts.append(f"{header} line(s) above the header were left out")
-    has_names = bool(names)
-    if has_names:
-        if len(names) != width:
-            raise ParameterError(f"`names` must give {name!r} {width} names, one a column, got {len(names)}")
-        receipts.append(f"the {width} columns were named as told: the file has no line of names")
-        rows = [list(names), *rows[header + (list(map(_text, rows[header])) == list(names)) :]]
-        header = 0
-    names = [_text(cell).strip() for cell in rows[header]]
-    body = [row for row in rows[header + 1 :] if any(_text(cell) != "" for cell in row)]
-    if not has_names and _like_a_record(names, body[:_ROWS]):
-        raise DataError(
-            f"{name!r} must have a line with the names of its columns, its first line looks like a record: `names` "
-            f"(--names) gives the {len(names)} names, separated by commas"
-        )
-    blank = len(rows) - header - 1 - len(body)
-    if blank:
-        receipts.append(f"{blank} empty line(s) were left out")
-    while names and not names[-1] and all(len(row) < len(names) or _text(row[len(names) - 1]) == "" for row in body):
-        names.pop()
-        body = [row[: len(names)] for row in body]
-    long = next((i for i, row in enumerate(body) if len(row) > len(names)), None)
-    if long is not None:
-        raise DataError(
-            f"{name!r} must have as many fields in each line as the header ({len(names)}), got {len(body[long])} in "
-            f"record {long + 1}: is a separator inside a value that has no quotes?"
-        )
-    short = sum(len(row) < len(names) for row in body)
-    if short:
-        receipts.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
-        body = [row + [gap] * (len(names) - len(row)) for row in body]
-    _check_names(names, name)
-    columns = zip(*body, strict=True) if body else ([] for _ in names)
-    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), receipts
-
-
-_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
-_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T][\d:.]+)?")
-#: Values of a column up to which a name that is none of them is a name.
-_FEW = 20
-
-
-def _like_a_record(names: list[str], body: list[list[Any]]) -> bool:
-    """Return whether the cells of the first line have the kinds of the cells below, column by column."""
-    if len(body) < 3 or (len(names) > 2 and _counted(names)):
-        return False
-    alike, open_ones = 0, 0
-    for j, name in enumerate(names):
-        cells = [text for row in body if j < len(row) and (text := _text(row[j]).strip())]
-        if not name or not cells:
-            continue
-        kind = next((pattern for pattern in (_NUMBER, _DATE) if _share(pattern, cells) >= 0.9), None)
-        values = set(cells)
-        if kind is not None:
-            if not kind.fullmatch(name):
-                return False
-            alike += 1
-        elif name in values:
-            alike += 1
-        elif len(values) <= _FEW or (_share(re.compile(r".*\d.*"), cells) >= 0.9 and not re.search(r"\d", name)):
-            return False
-        else:
-            open_ones += 1
-    return alike >= (2 if open_ones else 1)
-
-
-def _share(pattern: re.Pattern[str], cells: list[str]) -> float:
-    return sum(pattern.fullmatch(cell) is not None for cell in cells[:_SAMPLE]) / len(cells[:_SAMPLE])
-
-
-def _counted(names: list[str]) -> bool:
-    """Whether names are numbers one after another, such as years."""
-    whole = [int(name) for name in names if re.fullmatch(r"\d{1,4}", name)]
-    return len(whole) == len(names) and all(b - a == 1 for a, b in pairwise(whole))
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None or cell != cell else str(cell)
-
-
-def _check_names(names: list[str], name: str) -> None:
-    if "" in names:
-        raise DataError(f"{name!r} must have a name for each column, column {names.index('') + 1} has none")
-    twice = [column for column, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(
-            f"{name!r} must have unique column names, got {', '.join(map(repr, twice))} more than once: which of them "
-            "a name means, nobody could tell"
-        )

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_text
-from reident.data.delimited import rows_of_text, table_of_rows, text_of
+from reident.data.delimited import rows_of_text, text_of
+from reident.data.header import table_of_rows
 
 __all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 

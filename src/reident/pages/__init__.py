@@ -1,4 +1,4 @@
-"""Every page that the house writes: templates, one style sheet inside each page, nothing loaded from elsewhere."""
+"""Write pages from templates; each page holds its style sheet and loads no other file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 def render(template: str, **values: Any) -> str:
-    """Return the page of a template; what is put into it is text, but for what says that it is HTML (`Markup`)."""
+    """Return the page of a template; values are escaped as text unless they are `Markup`."""
     return _environment().get_template(f"{template}.html").render(**values)
 
 
@@ -41,7 +41,7 @@ def write_page(target: Path, template: str, **values: Any) -> Path:
 def _environment() -> jinja2.Environment:
     import jinja2
 
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -49,19 +49,19 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "allow_nan": False}
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "allow_nan": False}
     filters: dict[str, Callable[..., Any]] = {
         "address": lambda path: quote(str(path)),
         "cell": cell,
         "mark": mark,
         "number": number,
     }
-    made.filters.update(filters)
-    return made
+    environment.filters.update(filters)
+    return environment
 
 
 def cell(value: Any) -> str:
-    """Write a value of a table: a number with four figures, a day without its midnight, nothing where there is none."""
+    """Write a value of a table: a number with four figures, a day without its midnight, a gap as an empty text."""
     import pandas as pd
 
     if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -90,9 +90,9 @@ def mark(text: str) -> str:
 def picture(figure: Figure | Path, *, dpi: int = 120) -> str:
     """Return a figure, or a PNG file of one, as an address that holds the picture itself."""
     if isinstance(figure, Path):
-        drawn = figure.read_bytes()
+        content = figure.read_bytes()
     else:
         stream = BytesIO()
         figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
-        drawn = stream.getvalue()
-    return f"data:image/png;base64,{base64.b64encode(drawn).decode()}"
+        content = stream.getvalue()
+    return f"data:image/png;base64,{base64.b64encode(content).decode()}"

@@ -52,8 +52,8 @@ class ColumnChoice:
         self.where, self.picture = widgets.HTML(), widgets.HTML()
         self.show = widgets.Button(description="Draw what the columns hold", layout=widgets.Layout(width="auto"))
         self.show.layout.align_self = "flex-start"
-        told = widgets.HTML("<p>Where the records are: choose two columns, or none.</p>")
-        self._pair = widgets.VBox([told, self.lat, self.lon])
+        question = widgets.HTML("<p>Where the records are: choose two columns, or none.</p>")
+        self._pair = widgets.VBox([question, self.lat, self.lon])
         self._places = widgets.VBox([self._pair, widgets.VBox([self.crs])])
         self._rows = widgets.VBox()
         self.widget = widgets.VBox([self._rows, self._places, self.where, self.show, self.picture])
@@ -64,7 +64,7 @@ class ColumnChoice:
         self.show.on_click(lambda _: self._draw())
 
     def offer(self, opened: OpenedFile, recipe: Recipe) -> None:
-        """Offer the columns of a file, with what is proposed of them."""
+        """Offer the columns of a file, with their proposed roles."""
         self.opened, self.proposed, self.roles = opened, recipe, {}
         rows = []
         for row in opened.columns.itertuples():
@@ -79,11 +79,11 @@ class ColumnChoice:
         self._rows.children = tuple(rows)
         numbers = opened.columns.loc[opened.columns["type"].isin(["integer", "number"]), "column"].tolist()
         self._pair.layout.display = "none" if hasattr(opened.data, "to_crs") else ""
-        shown = self._lacks_crs if hasattr(opened.data, "to_crs") else len(numbers) >= 2
-        self._places.layout.display = "" if shown else "none"
+        visible = self._lacks_crs if hasattr(opened.data, "to_crs") else len(numbers) >= 2
+        self._places.layout.display = "" if visible else "none"
         with self._quietly():
             for control, name in ((self.lat, "lat"), (self.lon, "lon")):
-                control.options = [("none", ""), *((one, one) for one in numbers)]
+                control.options = [("none", ""), *((number, number) for number in numbers)]
                 control.value = (recipe.places or {}).get(name, "")
             self.crs.value = self._proposed_crs
             self.picture.value = self.where.value = ""
@@ -107,42 +107,42 @@ class ColumnChoice:
 
     @property
     def _proposed_crs(self) -> str:
-        told = (self.proposed.places or {}).get("crs") or ""
-        return "" if told == _DEGREES else str(told)
+        crs = (self.proposed.places or {}).get("crs") or ""
+        return "" if crs == _DEGREES else str(crs)
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe with what was chosen, as `reident open` writes it with the same options.
+        """The recipe with the choices, as `reident open` writes it with the same options.
 
         Raises
         ------
         ParameterError
             If the choice is not complete.
         """
-        changed = {name: one.value for name, one in self.roles.items()}
-        found = self.proposed.with_roles(changed)
+        changed = {name: role.value for name, role in self.roles.items()}
+        chosen = self.proposed.with_roles(changed)
         if self._moved:
-            found = found.with_places(self.lat.value, self.lon.value, self.crs.value or None)
-        found.check_places()
-        return found
+            chosen = chosen.with_places(self.lat.value, self.lon.value, self.crs.value or None)
+        chosen.check_places()
+        return chosen
 
     @property
     def _moved(self) -> bool:
         """Whether other places are chosen than those that are proposed."""
         places = self.proposed.places or {}
-        own = (places.get("lat", ""), places.get("lon", ""), self._proposed_crs)
-        return bool(self.lat.value and self.lon.value) and (self.lat.value, self.lon.value, self.crs.value) != own
+        proposed = (places.get("lat", ""), places.get("lon", ""), self._proposed_crs)
+        return bool(self.lat.value and self.lon.value) and (self.lat.value, self.lon.value, self.crs.value) != proposed
 
     def options(self) -> list[tuple[str, str]]:
         """Return the choices as options of `reident open`."""
         implied = {self.lat.value, self.lon.value} if self._moved else set()
-        told = [("--role", f"{name}={one.value}") for name, one in self.roles.items()
-                if name not in implied and one.value != self.proposed.columns[name]["role"]]  # fmt: skip
+        choices = [("--role", f"{name}={role.value}") for name, role in self.roles.items()
+                if name not in implied and role.value != self.proposed.columns[name]["role"]]  # fmt: skip
         if self._moved:
-            told += [("--lat", self.lat.value), ("--lon", self.lon.value)]
+            choices += [("--lat", self.lat.value), ("--lon", self.lon.value)]
         if self.crs.value and (self._moved or self._lacks_crs):
-            told.append(("--crs", self.crs.value))
-        return told
+            choices.append(("--crs", self.crs.value))
+        return choices
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
@@ -161,15 +161,15 @@ class ColumnChoice:
         """Keep the places in step with a role: one that is none any more takes the other with it."""
         if self._quiet:
             return
-        own = (self.lat, self.lon)
+        axes = (self.lat, self.lon)
         with self._quietly():
             if self.roles[name].value != "place" and name in (self.lat.value, self.lon.value):
-                for control in own:
+                for control in axes:
                     other, control.value = control.value, ""
                     if other and other != name:
                         self.roles[other].value = "other"
             elif self.roles[name].value == "place" and name in dict(self.lat.options):
-                empty = next((control for control in own if not control.value), None)
+                empty = next((control for control in axes if not control.value), None)
                 if empty is not None:
                     empty.value = name
         self._tell()
@@ -201,12 +201,12 @@ class ColumnChoice:
             return
         ends: Mapping[str, Any] = {name: np.quantile(table[name], [0.05, 0.95]) for name in (LAT, LON)}
         (south, north), (west, east) = ends[LAT], ends[LON]
-        told = (
+        sentence = (
             f"{len(table)} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
             f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
         )
         figure = draw_places(table[LON], table[LAT])
-        self.where.value = f'<p>{told}</p><img alt="{told}" src="{picture(figure)}" style="max-width:100%">'
+        self.where.value = f'<p>{sentence}</p><img alt="{sentence}" src="{picture(figure)}" style="max-width:100%">'
 
 
 def _degrees(data: Any) -> pd.DataFrame | None:
@@ -214,8 +214,8 @@ def _degrees(data: Any) -> pd.DataFrame | None:
     if hasattr(data, "to_crs"):
         if data.crs is None:
             return None
-        there = data.geometry[data.geometry.geom_type == "Point"].to_crs(_DEGREES)
-        return pd.DataFrame({LAT: there.y, LON: there.x}).dropna()
+        points = data.geometry[data.geometry.geom_type == "Point"].to_crs(_DEGREES)
+        return pd.DataFrame({LAT: points.y, LON: points.x}).dropna()
     if not {LAT, LON} <= set(data.columns):
         return None
     return pd.DataFrame(data[[LAT, LON]]).dropna().astype(float)

@@ -1,4 +1,4 @@
-"""What several commands for one's own data ask for, and how it is read."""
+"""Options of the commands for own data, and their values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,25 @@ from typing import Annotated, Any
 
 import typer
 
+from reident.base import ParameterError
+
+__all__ = [
+    "listed", "original", "parted", "public_inputs", "read_table", "recipe_and_file", "refuse_for_network",
+    "relations", "resumable", "set_option", "stop", "tried_method", "was_interrupted", "with_population",
+]  # fmt: skip
+
+# Options of several commands, and those with a long help.
 Quasi = Annotated[
     str,
     typer.Option(help="Columns that an intruder may know, separated by commas; a name with a comma in double quotes."),
 ]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Impossible = Annotated[
+    str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
+]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
+Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
 Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
@@ -34,19 +46,63 @@ Ends = Annotated[
 Names = Annotated[
     str, typer.Option(help="The names of the columns of a file without a line of names, separated by commas.")
 ]
-
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
-
 Population = Annotated[
     float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
+]
+Tried = Annotated[
+    list[str] | None,
+    typer.Option("--try", help="What assess tries instead of all that fits: mondrian:k=5,10; repeatable."),
+]
+Network = Annotated[
+    Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
+]
+MustKeep = Annotated[
+    str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
+]
+Option = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter of the method, such as sigma_deg=0.05; repeatable.")
+]
+Hierarchy = Annotated[
+    list[str] | None,
+    typer.Option(help="How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable."),
+]
+MissingValues = Annotated[
+    str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
+]
+KeepIdentifiers = Annotated[
+    bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
+]
+Pairs = Annotated[
+    Path | None, typer.Option(help="The pairs that `reident protect` wrote; default: those beside the release.")
+]
+SameOrder = Annotated[
+    bool, typer.Option("--same-order", help="The rows (of networks the names) are those of the original.")
+]
+Called = Annotated[
+    list[str] | None, typer.Option(help="What a column is called in the release: age=Alter; repeatable.")
+]
+New = Annotated[
+    list[str] | None,
+    typer.Option(help="A column of the release that says nothing of the original: k, or k=random; repeatable."),
+]
+Derived = Annotated[
+    list[str] | None,
+    typer.Option(help="A column computed from the original: intruders are assumed to know it; repeatable."),
+]
+Earlier = Annotated[list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")]
+Control = Annotated[Path | None, typer.Option(help="For a synthetic table: records that took no part in making it.")]
+LimitAttribute = Annotated[
+    float | None, typer.Option(help="The tolerable gain over guessing a sensitive value; default: the limit.")
+]
+Rewrite = Annotated[
+    Path | None, typer.Option(help="Write the judged cells into this new file, which holds nothing else.")
 ]
 
 
 def parted(text: str, option: str, form: str) -> tuple[str, str]:
-    """Return what stands before and behind the first equals sign of what an option says."""
-    from reident.base import ParameterError
-
+    """Return the texts before and after the first equals sign of an option."""
     name, sign, value = text.partition("=")
     if not sign:
         raise ParameterError(f"`{option}` must have the form {form}, got {text!r}")
@@ -54,68 +110,103 @@ def parted(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def listed(names: str) -> list[str]:
-    """Return names that commas separate; one with a comma in it stands in double quotes."""
+    """Return names that commas separate; a name with a comma stands in double quotes."""
     return [name.strip() for row in csv.reader([names], skipinitialspace=True) for name in row if name.strip()]
 
 
-def network_file(path: Path, ends: str, names: str = "") -> Any:
-    """Read an edge list or another file of a network."""
-    return relations_file(path, ends, names).network
+def tried_method(text: str) -> dict[str, Any]:
+    """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
+    from reident.methods import find
+
+    method, _, settings = text.partition(":")
+    entry, parameters = find(method, "anonymiser"), {}
+    for setting in filter(None, settings.split(";")):
+        name, values = parted(setting, "--try", "method:name=value,value")
+        parameters[name] = [entry.parameter(name).read(value) for value in values.split(",")]
+    return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
 
 
-def relations_file(path: Path, ends: str, names: str = "") -> Any:
+def set_option(entry: Any, text: str) -> tuple[str, Any]:
+    """Read ``name=value`` by the type that the registry gives the parameter."""
+    name, value = parted(text, "--set", "name=value")
+    return name, None if value.lower() == "none" else entry.parameter(name).read(value)
+
+
+def read_table(path: Path | None) -> Any:
+    """Read the records of a file; None for none."""
+    from reident.workbench.files import read_file
+
+    return None if path is None else read_file(path)
+
+
+def relations(path: Path, ends: str, names: str = "") -> Any:
     """Read an edge list with the attributes of its nodes, or another file of a network."""
     from reident.networks.marks import read_relations
 
     return read_relations(path, listed(ends) or None, listed(names))
 
 
-def open_or_recipe(file: Path | None, recipe: Path | None, **reading: Any) -> tuple[Any, Any]:
+def recipe_and_file(file: Path | None, recipe: Path | None, **reading: Any) -> tuple[Any, Any]:
     """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given.
 
-    What `reading` says goes before what the recipe says of the same.
+    Options of `reading` replace those of the recipe.
     """
-    from reident.base import ParameterError
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import read_recipe, recipe_of
 
-    told = None if recipe is None else read_recipe(recipe)
-    if file is None and (told is None or not told.file):
+    stated = None if recipe is None else read_recipe(recipe)
+    if file is None and (stated is None or not stated.file):
         raise ParameterError("`file` or a `recipe` that names one must be given")
-    path = file or Path(recipe or "").parent / str(told and told.file)
-    chosen = {name: value for name, value in reading.items() if value}
-    opened = open_file(path, **({} if told is None else dict(told.reading)) | chosen)
-    if told is not None:
-        told.check_columns(opened)
-    return opened, told or recipe_of(opened, str(path), chosen)
+    path = file or Path(recipe or "").parent / str(stated and stated.file)
+    options = {name: value for name, value in reading.items() if value}
+    opened = open_file(path, **({} if stated is None else dict(stated.reading)) | options)
+    if stated is not None:
+        stated.check_columns(opened)
+    return opened, stated or recipe_of(opened, str(path), options)
+
+
+def original(path: Path, recipe: Path | None, crs: str | None, reading: dict[str, Any], roles: dict[str, Any]) -> Any:
+    """Return the original with the roles of a recipe, replaced by those that options name."""
+    from reident.workbench.dataset import dataset_of
+    from reident.workbench.readers import GEOGRAPHIC
+
+    geographic = path.suffix.lower() in GEOGRAPHIC
+    opened, stated = recipe_and_file(path, recipe, **reading, crs=crs if geographic else None)
+    if recipe is None:
+        stated = replace(stated, columns={}, places=None)
+    stated_roles = {name: value for name, value in roles.items() if value not in (None, [])}
+    if "lat" in stated_roles or "lon" in stated_roles:
+        stated_roles["crs"] = crs
+    elif crs is not None and not geographic and stated.places is None:
+        raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
+    return dataset_of(opened, stated).with_roles(**stated_roles)
 
 
 def public_inputs(
     area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
 ) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
-    from reident.workbench.files import read_file, with_places
+    from reident.workbench.files import with_places
 
-    named = {"area": area, "candidates": candidates}
+    files = {name: path for name, path in (("area", area), ("candidates", candidates)) if path is not None}
     for text in others or []:
         name, path = parted(text, "--public", "name=file")
-        named[name] = Path(path)
-    read = {name: read_file(path) for name, path in named.items() if path is not None}
+        files[name] = Path(path)
+    tables = {name: read_table(path) for name, path in files.items()}
     return {
-        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in read.items()
+        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in tables.items()
     }
 
 
-def part_of(path: Path, table: str | None) -> dict[str, Any]:
-    """Return the option that names a sheet or a layer of a file."""
-    from reident.workbench.files import part_of as part
-
-    return part(path, table)
+def refuse_for_network(options: dict[str, Any]) -> None:
+    """Refuse options about records where a network is released."""
+    for name, value in options.items():
+        if value:
+            raise ParameterError(f"`{name}` must be left out for a network: it is about records, got {value!r}")
 
 
 def with_population(recipe: Any, population: float | None) -> Any:
-    """Return a recipe with the size of the population that its weights stand for, where one is told."""
-    from reident.base import ParameterError
+    """Return a recipe with the size of the population that its weights stand for."""
     from reident.workbench.roles import NO_WEIGHT
 
     if population is None:
@@ -125,29 +216,29 @@ def with_population(recipe: Any, population: float | None) -> Any:
     return replace(recipe, population=population)
 
 
-#: Whether somebody asked this process to stop.
-_ASKED = Event()
+#: Set once this process was asked to stop.
+_STOPPED = Event()
 
 
 def stop(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)
     """Interrupt, and remember it: inside of compiled code the exception comes back as another one."""
-    _ASKED.set()
+    _STOPPED.set()
     raise KeyboardInterrupt
 
 
 def was_interrupted(error: BaseException) -> bool:
-    """Tell whether an error is an interruption, or came after one."""
-    return isinstance(error, KeyboardInterrupt) or (_ASKED.is_set() and isinstance(error, Exception))
+    """Return whether an error is an interruption, or came after one."""
+    return isinstance(error, KeyboardInterrupt) or (_STOPPED.is_set() and isinstance(error, Exception))
 
 
 @contextmanager
 def resumable(out: Path) -> Iterator[None]:
-    """End work that keeps what had finished in a folder, when it is interrupted, with a sentence that says so."""
+    """End interrupted work with a sentence that says how to resume it from a folder."""
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
         if not was_interrupted(error):
             raise
-        told = f"interrupted: what had finished is in {out}, and the same command goes on from there"
-        print(told, file=sys.stderr, flush=True)
+        message = f"interrupted: finished parts are in {out}, and the same command goes on from there"
+        print(message, file=sys.stderr, flush=True)
         raise typer.Exit(130) from None

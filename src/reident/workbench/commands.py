@@ -1,15 +1,13 @@
-"""The commands for one's own data. Everything heavy is imported inside them."""
+"""The commands for own data. Everything heavy is imported inside them."""
 
 from __future__ import annotations
 
-import inspect
-import json
 import os
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,42 +15,22 @@ from typing import Annotated, Any
 
 import typer
 
-from reident.workbench import command_options as common
-from reident.workbench.check_command import check
-from reident.workbench.protect_command import protect
+from reident.base import ParameterError
+from reident.workbench import command_options as options
+from reident.workbench.command_options import listed
+from reident.workbench.printing import print_assessment, print_release, print_verdict
 
 __all__ = ["add_commands"]
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to an application."""
-    app.command("open")(open_)
-    app.command()(assess)
-    app.command()(protect)
-    app.command()(methods)
-    app.command()(check)
-    app.command("app")(app_)
-
-
-def app_(
-    file: Annotated[Path | None, typer.Argument(help="The file to begin with; default: chosen in the browser.")] = None,
-    port: Annotated[int, typer.Option(help="The port of this machine to serve on; 0: a free one.")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open no browser.")] = False,
-    profile: Annotated[str, typer.Option(help="smoke, quick or full: to begin with.")] = "quick",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
-) -> None:
-    """Serve a page for your own data: choose a file, confirm the roles, watch the map fill, take the release away.
-
-    The page is served to this machine alone, under a token. It runs the commands open, assess, protect and check in
-    the folder in which it was started, and shows them. Needs the extra reident[app].
-    """
-    from reident.workbench.serving import serve
-
-    serve(file, port=port, browser=not no_browser, profile=profile, jobs=jobs)
+    for function in (open_, assess, protect, check):
+        app.command(function.__name__.rstrip("_"))(function)
 
 
 def open_(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")],
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, Stata, SPSS, GeoPackage, GeoJSON, ...")],
     out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
         "recipe.yaml"
     ),
@@ -61,41 +39,26 @@ def open_(
         str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")
-    ] = None,
-    layer: Annotated[
-        str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")
-    ] = None,
-    crs: common.Crs = None,
-    lat: common.Lat = None,
-    lon: common.Lon = None,
-    missing: Annotated[
-        str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")
-    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the fullest.")] = None,
+    layer: Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the fullest.")] = None,
+    crs: options.Crs = None,
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    missing: Annotated[str | None, typer.Option(help="Further cells that mean missing, with commas: -9,NA.")] = None,
     text: Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")] = "",
-    names: Annotated[
-        str, typer.Option(help="What the columns are called where the file has no line of names, with commas.")
-    ] = "",
-    role: Annotated[
-        list[str] | None, typer.Option(help="A column's role, such as age=quasi-identifier; repeatable.")
-    ] = None,
-    tried: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--try", help="What assess tries instead of all that fits: a method, or mondrian:k=5,10; repeatable."
-        ),
-    ] = None,
+    names: options.Names = "",
+    role: Annotated[list[str] | None, typer.Option(help="A column's role: age=quasi-identifier; repeatable.")] = None,
+    tried: options.Tried = None,
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
-    population: common.Population = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a recipe and its picture that are there.")] = False,
+    population: options.Population = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recipe and its picture.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
     Nothing of the file is changed, and no record is written anywhere.
     """
-    from reident.base import ParameterError, private_file
+    from reident.base import private_file
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
@@ -106,49 +69,54 @@ def open_(
         if written.exists() and (not force or (file.exists() and written.samefile(file))):
             raise ParameterError(
                 f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
-                "writes over both, never over the file"
+                "replaces both, never the file"
             )
-    reading = {
+    reading: dict[str, Any] = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
-        "missing": None if missing is None else common.listed(missing), "text": common.listed(text),
-        "names": common.listed(names),
+        "missing": None if missing is None else listed(missing), "text": listed(text), "names": listed(names),
     }  # fmt: skip
-    found = open_file(file, **reading)  # type: ignore[arg-type]
-    told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
+    opened = open_file(file, **reading)
+    roles = dict(_role(text) for text in role or [])
+    recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading).with_roles(roles)
     if lat or lon:
-        told = told.with_places(lat or "", lon or "", crs)
-    print(told.shown(found))
+        recipe = recipe.with_places(lat or "", lon or "", crs)
+    print(recipe.shown(opened))
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
-    told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
-    recipe = common.with_population(told, population).write(private_file(out))
+    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
+    path = options.with_population(recipe, population).write(private_file(out))
     private_file(picture)
-    told.shown(found).draw().savefig(picture, dpi=130)
-    print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
+    recipe.shown(opened).draw().savefig(picture, dpi=130)
+    quoted = shlex.quote(str(path))
+    print(f"\nrecipe: {path} (confirm the roles in it)\npicture: {picture}\nnext: reident assess --recipe {quoted}")
+
+
+def _role(text: str) -> tuple[str, str]:
+    name, sign, role = text.rpartition("=")
+    if not sign:
+        raise ParameterError(f"`--role` must have the form column=role, got {text!r}")
+    return name, role
 
 
 def assess(
     file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and figures.")] = Path("report"),
     recipe: Annotated[Path | None, typer.Option(help="A recipe with the roles of the columns.")] = None,
-    quasi: common.Quasi = "",
-    lat: common.Lat = None,
-    lon: common.Lon = None,
-    sensitive: common.Sensitive = "",
-    epsilon_quasi: common.Epsilon = "",
-    network: Annotated[
-        Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
-    ] = None,
-    ends: common.Ends = "",
-    names: common.Names = "",
-    limit: common.Limit = None,
-    tolerate: common.Tolerate = None,
-    population: common.Population = None,
-    must_keep: Annotated[
-        str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
-    ] = "",
-    area: common.Area = None,
-    candidates: common.Candidates = None,
-    public: common.Public = None,
+    quasi: options.Quasi = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    sensitive: options.Sensitive = "",
+    epsilon_quasi: options.Epsilon = "",
+    network: options.Network = None,
+    ends: options.Ends = "",
+    names: options.Names = "",
+    limit: options.Limit = None,
+    tolerate: options.Tolerate = None,
+    population: options.Population = None,
+    must_keep: options.MustKeep = "",
+    area: options.Area = None,
+    candidates: options.Candidates = None,
+    public: options.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
     seed: Annotated[int, typer.Option(help="Seed of simulated releases and attacks.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
@@ -168,136 +136,72 @@ def assess(
 
     began = time.monotonic()
     alone = file is recipe is None
-    relations: Any = None if network is None else common.network_file(network, ends, names if alone else "")
-    opened, told = (
-        (None, Recipe("")) if alone and relations else common.open_or_recipe(file, recipe, names=common.listed(names))
+    edges: Any = None if network is None else options.relations(network, ends, names if alone else "").network
+    opened, stated = (
+        (None, Recipe("")) if alone and edges else options.recipe_and_file(file, recipe, names=listed(names))
     )
-    limit = told.limit if limit is None else limit
-    tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
-        noisy = common.listed(epsilon_quasi)
-        known_columns = list(dict.fromkeys([*common.listed(quasi), *noisy]))
-        told = told.with_columns(quasi=known_columns, sensitive=common.listed(sensitive), lat=lat, lon=lon)
-        told = common.with_population(told, population)
-        public_files = common.public_inputs(area, candidates, public, lat, lon)
-        more: dict[str, Any] = {"public": public_files, "must_keep": common.listed(must_keep), "epsilon_quasi": noisy}
+        noisy = listed(epsilon_quasi)
+        columns = list(dict.fromkeys([*listed(quasi), *noisy]))
+        stated = stated.with_columns(quasi=columns, sensitive=listed(sensitive), lat=lat, lon=lon)
+        stated = options.with_population(stated, population)
+        public_files = options.public_inputs(area, candidates, public, lat, lon)
+        more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
         if opened is None:
-            dataset = Dataset(relations, **more)
+            dataset = Dataset(edges, **more)
         else:
-            dataset = dataset_of(opened, told, **more, **({} if relations is None else {"network": relations}))
-        shown = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "nothing that is named")
-        shown = "relations" if opened is None or told.ends else shown
-        print(f"an intruder may know: {shown}; sensitive: {', '.join(dataset.sensitive) or 'none named'}")
-        found = run(
+            more |= {name: value for name, value in (("network", edges), ("impossible", impossible)) if value}
+            dataset = dataset_of(opened, stated, **more)
+        knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
+        knowledge = "relations" if opened is None or stated.ends else knowledge
+        print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
+        assessment = run(
             dataset,
-            limit=limit,
-            tolerate=tolerate,
-            methods=_tried_of(told),
-            pipeline=replace(told, chain=[]) if told.ends else told,
+            limit=stated.limit if limit is None else limit,
+            tolerate=stated.tolerate if tolerate is None else tolerate,
+            methods=_methods_of(stated),
+            pipeline=replace(stated, chain=[]) if stated.ends else stated,
             profile=profile,
             seed=seed,
             jobs=scheduler or processors(jobs),
             cache=work,
             progress=not quiet,
         )
-        made, passed = work / "report", found.search is not None and found.search.passed
-        shutil.rmtree(made, ignore_errors=True)
+        folder, advised = work / "report", None if opened is None else out / "recipe.yaml"
+        shutil.rmtree(folder, ignore_errors=True)
         write_report(
-            found, made, command=shlex.join(["reident", *sys.argv[1:]]),
-            recipe="" if opened is None else str(out / "recipe.yaml"),
+            assessment, folder, command=shlex.join(["reident", *sys.argv[1:]]), recipe=str(advised or ""),
             receipts=[] if opened is None else opened.receipts,
         )  # fmt: skip
-        _earlier_recipe(out, recipe, made)
-        source = os.path.normpath(file or Path(recipe or "").parent / told.file)
-        if opened is not None and passed:
-            replace(found.advised(told), file=os.path.relpath(source, out)).write(made / "recipe.yaml")
-        keep_private(made)
-        move_files(made, out, last="report.html")
-        print(found.sentence)
-        for line in [] if found.search is None else found.search.groups:
-            print(f"note: {line}")
-        for one in filter(None, (found.search, found.network)):
-            _say_unmade(one)
-        if found.search is not None:
-            _say_given_up(found.search, must_keep)
+        _earlier_recipe(out, recipe, folder)
+        source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
+        if assessment.search is None or not assessment.search.passed:
+            advised = None
+        if advised:
+            replace(assessment.advised(stated), file=os.path.relpath(source, out)).write(folder / "recipe.yaml")
+        keep_private(folder)
+        move_files(folder, out, last="report.html")
+        relations = None if network is None else (network, ends, names if alone else "")
+        print_assessment(assessment, must_keep, advised, source, relations)
         print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
-        if opened is not None and passed:
-            named, original = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
-            print(f"the advised release: reident protect --recipe {named} --out release")
-            print(f"its check: reident check release --against {original} --recipe {named}")
-        if network is not None and found.network is not None and found.network.passed:
-            rule = f"--limit {limit:g} --tolerate {tolerate:g}"
-            _say_network(found.network.chain[0], network, ends, names if alone else "", rule)
 
 
-def _tried_of(recipe: Any) -> dict[str, Any]:
-    """Return what `assess` tries: of a network the steps of the chain, where the recipe has one."""
+def _methods_of(recipe: Any) -> dict[str, Any]:
+    """Return the methods that `assess` tries: of a network the steps of the chain, where the recipe has one."""
     if not (recipe.ends and recipe.chain):
         return dict(recipe.tried())
-    steps = [{"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain]
-    return {"network": steps}
+    return {"network": [{"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain]}
 
 
-def _earlier_recipe(out: Path, given: Path | None, made: Path) -> None:
-    """Keep the recipe of an earlier assessment: under its name if it is the one in use, else as an earlier one."""
+def _earlier_recipe(out: Path, used: Path | None, folder: Path) -> None:
+    """Keep the recipe of an earlier assessment: under its name if it was used for this one, else as an earlier one."""
     for name in ("recipe.yaml", "recipe-earlier.yaml"):
         earlier = out / name
         if earlier.is_file():
-            used = given is not None and given.exists() and earlier.samefile(given)
-            shutil.copyfile(earlier, made / (name if used else "recipe-earlier.yaml"))
-            if not used:
+            same = used is not None and used.exists() and earlier.samefile(used)
+            shutil.copyfile(earlier, folder / (name if same else "recipe-earlier.yaml"))
+            if not same:
                 return
-
-
-def _say_unmade(found: Any) -> None:
-    """Print why releases could not be made, where nothing passed: a reason once, with the first release it stopped."""
-    if not found.passed:
-        for _, row in found.candidates[found.candidates["reason"] != ""].drop_duplicates("reason").iterrows():
-            print(f"not made: {row['chain']}: {row['reason']}")
-
-
-def _say_given_up(found: Any, must_keep: str) -> None:
-    """Print what an advised release lacks that could be asked for, or what to give up where nothing passed."""
-    if found.passed and "the place" in str(found.advised.get("withheld", "")):
-        print("the place is withheld: --must-keep place looks for a release that has it")
-    if not found.passed and must_keep:
-        print(
-            f"one of these would have to be given up: {must_keep} (without --must-keep it may be withheld), or the "
-            "rule (a larger --tolerate or --limit)"
-        )
-
-
-def _say_network(step: Mapping[str, Any], file: Path, ends: str, names: str, rule: str) -> None:
-    """Print the commands that make and check the advised release of a network."""
-    source = shlex.quote(str(file))
-    named = "".join(f" {option} {shlex.quote(said)}" for option, said in (("--ends", ends), ("--names", names)) if said)
-    given = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
-    print(f"the advised network: reident protect {source}{named} --method {step['method']}{given} --out network")
-    print(f"its check: reident check network --against {source} --network{named} {rule}")
-
-
-def _role(text: str) -> tuple[str, str]:
-    from reident.base import ParameterError
-
-    name, sign, role = text.rpartition("=")
-    if not sign:
-        raise ParameterError(f"`--role` must have the form column=role, got {text!r}")
-    return name, role
-
-
-def _tried(text: str) -> dict[str, Any]:
-    """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
-    from reident.base import ParameterError
-    from reident.methods import find
-
-    method, _, told = text.partition(":")
-    entry, parameters = find(method, "anonymiser"), {}
-    for one in filter(None, told.split(";")):
-        name, sign, values = one.partition("=")
-        if not sign:
-            raise ParameterError(f"`--try` must have the form method:name=value,value, got {text!r}")
-        parameters[name] = [entry.parameter(name).read(value) for value in values.split(",")]
-    return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
 
 
 @contextmanager
@@ -307,40 +211,182 @@ def _workplace(out: Path) -> Iterator[Path]:
     from reident.workbench.assessing import WRITTEN
 
     check_replaceable(out, WRITTEN)
-    with working(out, private=True) as (work, _), common.resumable(out):
+    with working(out, private=True) as (work, _), options.resumable(out):
         yield work
 
 
-def methods(
-    which: Annotated[
-        str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
-    ] = None,
-    data: Annotated[str | None, typer.Option(help="places, table or network.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything that is known, as JSON.")] = False,
+def protect(
+    file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder to create: the release and its public manifest.")] = Path(
+        "release"
+    ),
+    method: Annotated[str | None, typer.Option(help="A method's name; reident methods lists them.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe with a chain of methods, instead of a method.")] = None,
+    option: options.Option = None,
+    quasi: options.Quasi = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    sensitive: options.Sensitive = "",
+    epsilon_quasi: options.Epsilon = "",
+    keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
+    area: options.Area = None,
+    candidates: options.Candidates = None,
+    public: options.Public = None,
+    hierarchy: options.Hierarchy = None,
+    missing_values: options.MissingValues = None,
+    household: options.Household = None,
+    person: options.Person = None,
+    crs: options.Crs = None,
+    ends: options.Ends = "",
+    names: options.Names = "",
+    keep_identifiers: options.KeepIdentifiers = False,
 ) -> None:
-    """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""
-    from reident.methods import ROLES, describe, entries, find
+    """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
-    one = which is not None and which not in ROLES
-    chosen = [find(str(which))] if one else entries(which, data)
-    if as_json:
-        print(json.dumps([describe(entry) for entry in chosen], indent=2))
+    Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
+    method for networks the file is an edge list (or GraphML, GEXF, GML, Pajek).
+    """
+    from reident.methods import find
+    from reident.workbench.dataset import Dataset, dataset_of
+    from reident.workbench.hierarchies import read_form
+    from reident.workbench.pipeline import Pipeline, Step
+    from reident.workbench.pipeline import protect as run
+
+    if (method is None) == (recipe is None):
+        raise ParameterError("`method` or `recipe` must be given, one of them")
+    entry = find(method, "anonymiser") if method else None
+    settings = {} if entry is None else dict(options.set_option(entry, text) for text in option or [])
+    steps = None if entry is None else Pipeline([Step.of(entry, entry.check(settings))])
+    of_records = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchy,
+        "missing": missing_values, "household": household, "person": person, "impossible": impossible,
+    }  # fmt: skip
+    if entry is not None and entry.data == "network":
+        if file is None:
+            raise ParameterError(f"`file` must be given: {method} protects the network in it")
+        options.refuse_for_network(of_records)
+        release = run(Dataset(options.relations(file, ends, names).network), steps)
+        print_release(release, release.save(out))
         return
-    for entry in chosen:
-        print(f"{entry.name:<24} {entry.role:<11} {entry.data:<8} {entry.source}")
-        described = describe(entry)
-        for parameter in described["parameters"]:
-            allowed = (
-                parameter["range"] if isinstance(parameter["range"], str) else ", ".join(map(str, parameter["range"]))
-            )
-            unit = f" {parameter['unit']}" if parameter["unit"] else ""
-            print(f"    {parameter['name']} = {parameter['default']}{unit}  ({parameter['type']} {allowed})")
-        for name, meaning in described["public"].items():
-            print(f"    {name}: a public input, {meaning}")
-        if one:
-            print(f"\n{described['label']}: {described['call']}")
-            for name in ("needs", "guarantee"):
-                if described[name]:
-                    print(f"{name}: {described[name] if name == 'guarantee' else ', '.join(described[name])}")
-            print()
-            print(inspect.getdoc(entry.function))
+    if ends:
+        raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
+    opened, stated = options.recipe_and_file(file, recipe, names=listed(names))
+    if recipe is not None and stated.ends:
+        options.refuse_for_network(of_records)
+        release = run(dataset_of(opened, stated), stated)
+        print_release(release, release.save(out))
+        return
+    if recipe is None:
+        stated = replace(stated, columns={}, places=None)
+    dataset = dataset_of(
+        opened,
+        stated,
+        hierarchies=dict(map(read_form, hierarchy or [])),
+        epsilon_quasi=listed(epsilon_quasi),
+        public=options.public_inputs(area, candidates, public, lat, lon),
+    )
+    roles = {
+        "quasi": listed(quasi), "sensitive": listed(sensitive), "household": household, "person": person, "lat": lat,
+        "lon": lon, "crs": crs, "impossible": impossible,
+    }  # fmt: skip
+    stated_roles: dict[str, Any] = {name: value for name, value in roles.items() if value}
+    pipeline = steps or Pipeline.of(stated)
+    pipeline = replace(
+        pipeline,
+        missing=missing_values or pipeline.missing,
+        keep=list(dict.fromkeys([*pipeline.keep, *listed(keep)])),
+    )
+    release = run(dataset.with_roles(**stated_roles), pipeline, keep_identifiers=keep_identifiers)
+    print_release(release, release.save(out))
+
+
+def check(
+    release: Annotated[Path, typer.Argument(help="The released file, or a folder that `reident protect` wrote.")],
+    against: Annotated[Path, typer.Option(help="The original file.")],
+    recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
+    pairs: options.Pairs = None,
+    id: Annotated[str | None, typer.Option(help="Column of both files that pairs the records.")] = None,  # noqa: A002
+    same_order: options.SameOrder = False,
+    quasi: options.Quasi = "",
+    sensitive: options.Sensitive = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    crs: options.Crs = None,
+    release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
+    called: options.Called = None,
+    new: options.New = None,
+    derived: options.Derived = None,
+    names: options.Names = "",
+    release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
+    table: Annotated[str | None, typer.Option(help="The original's sheet or layer; default: the fullest.")] = None,
+    person: options.Person = None,
+    household: options.Household = None,
+    weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
+    population: options.Population = None,
+    register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
+    earlier: options.Earlier = None,
+    control: options.Control = None,
+    network: Annotated[bool, typer.Option("--network", help="Both files are edge lists, or other networks.")] = False,
+    ends: options.Ends = "",
+    release_ends: Annotated[str, typer.Option(help="The same of a released edge list, where it differs.")] = "",
+    limit: options.Limit = None,
+    tolerate: options.Tolerate = None,
+    limit_attribute: options.LimitAttribute = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out attacks that take long.")] = False,
+    seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
+    rewrite: options.Rewrite = None,
+    out: Annotated[Path | None, typer.Option(help="The folder for verdict.json.")] = None,
+) -> None:
+    """Check a release against its original, record by record. Exit code 0: passed, 2: error, 3: refused, 4: not judged.
+
+    Every column of the release is declared: by the original's name, --called, --new or --derived; every declaration is
+    tested along the pairs of records.
+    """
+    from reident.workbench.check import check as run
+    from reident.workbench.check.judge import QUICK
+    from reident.workbench.check.reading import SAME_ORDER, pairs_beside
+    from reident.workbench.dataset import Dataset
+    from reident.workbench.files import part_of, read_like
+
+    roles = {
+        "quasi": listed(quasi), "sensitive": listed(sensitive), "lat": lat, "lon": lon, "person": person,
+        "household": household, "weight": weight, "population": population, "impossible": impossible,
+    }  # fmt: skip
+    if network:
+        dataset = Dataset(options.relations(against, ends, names))
+    else:
+        reading = {"names": listed(names), **part_of(against, table)}
+        dataset = options.original(against, recipe, crs, reading, roles)
+    dataset = dataset.with_roles(
+        register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
+        release_crs=release_crs,
+    )  # fmt: skip
+    released: Any = release
+    if network and release.is_file():
+        released = options.relations(release, release_ends, release_names)
+    elif release_names:
+        released = read_like(release, dataset.data, names=listed(release_names))
+    words = (name.partition("=") for text in new or [] for name in listed(text))
+    verdict = run(
+        released,
+        dataset,
+        pairs or (SAME_ORDER if same_order else id) or pairs_beside(release),
+        called=dict(options.parted(text, "--called", "column=name") for text in called or []),
+        new={name: word for name, _, word in words},
+        derived=[name for text in derived or [] for name in listed(text)],
+        limit=limit,
+        tolerate=tolerate,
+        limit_attribute=limit_attribute,
+        attacks=QUICK if quick else None,
+        seed=seed,
+    )
+    print_verdict(verdict)
+    if out is not None:
+        verdict.save(out)
+    if rewrite is not None:
+        print(f"judged cells: {verdict.rewrite(rewrite)}")
+    if verdict.exit_code:
+        raise typer.Exit(verdict.exit_code)

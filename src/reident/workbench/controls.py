@@ -41,14 +41,14 @@ export default {render};"""
 
 
 def spoken(*messages: widgets.Widget) -> Any:
-    """Return an element that nobody sees: it names the sliders of the page, and has these messages read out."""
+    """Return a hidden element that names the sliders of the page and has these messages read out."""
     import anywidget
 
     class Spoken(anywidget.AnyWidget):  # type: ignore[misc]
         _esm = _SPOKEN
 
-    for one in messages:
-        one.add_class("reident-spoken")
+    for message in messages:
+        message.add_class("reident-spoken")
     return Spoken(layout=widgets.Layout(height="0"))
 
 
@@ -59,15 +59,17 @@ def bold(text: str) -> str:
 
 def varied(entry: Entry) -> Parameter | None:
     """Return the number that varies along a method's curve, if there is one."""
-    several = (one for one in entry.parameters if one.kind in ("float", "int") and len(one.grid) > 1)
-    return next((one for one in several if min(one.grid) > 0), None)
+    several = (
+        parameter for parameter in entry.parameters if parameter.kind in ("float", "int") and len(parameter.grid) > 1
+    )
+    return next((parameter for parameter in several if min(parameter.grid) > 0), None)
 
 
 def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Return the values of a method's varied parameter among releases: `method` and `options` of each."""
     parameter = varied(entry)
-    tried = [one["options"] for one in settings if one["method"] == entry.name]
-    return [] if parameter is None else sorted({one[parameter.name] for one in tried})
+    tried = [setting["options"] for setting in settings if setting["method"] == entry.name]
+    return [] if parameter is None else sorted({setting[parameter.name] for setting in tried})
 
 
 class MethodChoice:
@@ -102,11 +104,11 @@ class MethodChoice:
         self._offered = {entry.name: (entry, usual) for entry, usual in offered}
         self._sliders, self._usual = {}, {}
         self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        named = [name for name in self._offered if name in before] or list(self._offered)[:chosen]
-        self.names.value = tuple(named)
+        chosen_names = [name for name in self._offered if name in before] or list(self._offered)[:chosen]
+        self.names.value = tuple(chosen_names)
         self._offer_ranges()
         for name, value in ranges.items():
-            if name in self._sliders and set(value) <= {one for _, one in self._sliders[name].options}:
+            if name in self._sliders and set(value) <= {step for _, step in self._sliders[name].options}:
                 self._sliders[name].value = value
 
     def _offer_ranges(self) -> None:
@@ -142,8 +144,8 @@ class MethodChoice:
 
 def _range(entry: Entry, parameter: Parameter, usual: Sequence[Any]) -> widgets.SelectionRangeSlider:
     steps = _steps(parameter, usual)
-    named = parameter.name.endswith(("_m", "_km", "_deg"))
-    unit = f", {parameter.unit}" if parameter.unit and not named else ""
+    has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
+    unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
     return widgets.SelectionRangeSlider(
         options=[(f"{value:g}", value) for value in steps],
         index=(steps.index(min(usual)), steps.index(max(usual))),

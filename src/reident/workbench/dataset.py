@@ -59,7 +59,7 @@ SINGLE = ("person", "household", "weight")
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its role ("" states nothing), its type, why they were proposed, and its name in a release."""
+    """One column: its role ("" for none), its type, the reason for both, and its name in a release."""
 
     role: str = ""
     type: str = ""
@@ -219,6 +219,8 @@ class Dataset:
         What an advised release must not withhold: "place", or a quasi-identifier, and with it all that are released.
     release_crs : str, optional
         What the coordinates of a release mean, where they differ from the original's.
+    impossible : {"leave out", "refuse"}, optional
+        Whether a record whose place is not on the earth counts as one without a place (default) or is refused.
     **roles
         ``quasi``, ``sensitive``, ``identifier``, ``other`` (names), ``person``, ``household``, ``weight`` (one name),
         ``places`` (two names) or ``lat`` and ``lon``, ``crs``, ``population``.
@@ -244,6 +246,7 @@ class Dataset:
         must_keep: str | Sequence[str] = (),
         epsilon_quasi: str | Sequence[str] = (),
         release_crs: str | None = None,
+        impossible: str | None = None,
         **roles: Any,
     ) -> None:
         self.opened = data if isinstance(data, OpenedFile) else None
@@ -285,6 +288,7 @@ class Dataset:
         self.register = None if register is None else check_table(register, "register")
         self.earlier = list(check_listed(earlier, "earlier"))
         self.control = None if control is None else check_table(control, "control")
+        self.impossible = impossible
         self.release_crs, self.must_keep = check_crs(release_crs, "release_crs"), check_several(must_keep, "must_keep")
         #: Tolerable risk of a person, and tolerable share of persons above it, where a recipe states them.
         self.limit, self.tolerate = 0.25, 0.0
@@ -347,7 +351,7 @@ class Dataset:
         own: dict[str, Any] = {
             "network": self.named_network, "hierarchies": self._forms, "public": self.public, "register": self.register,
             "earlier": self.earlier, "control": self.control, "epsilon_quasi": self.epsilon_quasi,
-            "release_crs": self.release_crs, "must_keep": self.must_keep,
+            "release_crs": self.release_crs, "must_keep": self.must_keep, "impossible": self.impossible,
         }  # fmt: skip
         own |= {name: given.pop(name) for name in list(given) if name in own}
         made = Dataset.__new__(Dataset)
@@ -359,6 +363,7 @@ class Dataset:
         made.register, made.earlier, made.control = own["register"], list(own["earlier"]), own["control"]
         made.release_crs = check_crs(own["release_crs"], "release_crs")
         made.must_keep = check_several(own["must_keep"], "must_keep")
+        made.impossible = own["impossible"]
         made.epsilon_quasi = check_columns(
             self.data, own["epsilon_quasi"], "epsilon_quasi", table_name="original", min_columns=0
         )
@@ -394,7 +399,7 @@ class Dataset:
     def frame(self) -> Any:
         """The records, columns with places in ``lat_deg`` and ``lon_deg``; a GeoDataFrame keeps its geometry."""
         lat, lon = self.places or (None, None)
-        impossible = (self.schema.places or {}).get("impossible", "leave out")
+        impossible = self.impossible or (self.schema.places or {}).get("impossible", "leave out")
         return with_places(self.data, lat, lon, self.crs, impossible) if len(self.data.columns) else self.data
 
     @cached_property
@@ -414,7 +419,7 @@ class Dataset:
         return hierarchies_of({**stated, **self._forms}, pd.DataFrame(self.data))
 
     def weights(self) -> tuple[pd.Series | None, str]:
-        """Return for how many persons each record stands, and what was changed in the weights."""
+        """Return the number of persons that each record stands for, and a note about changes of the weights."""
         name = self.schema.single("weight")
         return (None, "") if name is None else survey_weights(self.data[name], self.schema.population)
 
@@ -440,7 +445,7 @@ class Dataset:
         return microdata(further.pop("data", self.frame), **{**given, **further})
 
     def knowledge(self, truth: IntArray | None, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
-        """Return an intruder who knows all quasi-identifiers, places and relations of each record: the worst case.
+        """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.
 
         Parameters
         ----------

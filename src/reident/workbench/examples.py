@@ -1,4 +1,4 @@
-"""Small data to explore with: simulated, so that nothing confidential is on the screen."""
+"""Simulate small data to explore with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore a risk-utility map in the browser: choose, run, look at what is behind a point."""
+"""Explore a risk-utility map in the browser: choose, run, look at the claims behind a point."""
 
 from __future__ import annotations
 
@@ -117,22 +117,22 @@ class Explorer:
         self.stop.on_click(lambda _: self.cancel())
         self.judge.on_click(lambda _: self.check())
         self._offer()
-        shown = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
-        shown.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
+        results = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
+        results.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
         controls = widgets.VBox(
             [self.data, self.methods.widget, self.repetitions, widgets.HBox([self.button, self.stop]), self.attack,
              self.utility, self.limit, self.tolerate]
         )  # fmt: skip
         controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
         unseen = spoken(self.state, self.verdict)
-        self.widget = widgets.HBox([shown, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
+        self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
 
     def _repr_mimebundle_(self, **kws: Any) -> Any:
         return self.widget._repr_mimebundle_(**kws)
 
     @property
     def kind(self) -> str:
-        """What is chosen: "places", "table" or "network"."""
+        """The chosen kind of data: "places", "table" or "network"."""
         return self.offered[self.data.value].kind
 
     # -- choices -------------------------------------------------------------------------------------------------
@@ -142,26 +142,26 @@ class Explorer:
         return microdata(example.data, kind=self.kind, **{"quasi": (), **example.roles})
 
     def _offer(self) -> None:
-        """Offer what fits the chosen data."""
+        """Offer methods, attacks and uses that fit the chosen data."""
         data = self._microdata()
-        attacks = [one for one in entries("attack", self.kind) if one.suits(data) and not one.costly]
-        uses = [one for one in entries("metric", self.kind) if one.suits(data)]
-        self.attack.options = [(one.label, one.name) for one in attacks]
-        self.utility.options = [(one.label, one.name) for one in uses]
+        attacks = [entry for entry in entries("attack", self.kind) if entry.suits(data) and not entry.costly]
+        uses = [entry for entry in entries("metric", self.kind) if entry.suits(data)]
+        self.attack.options = [(entry.label, entry.name) for entry in attacks]
+        self.utility.options = [(entry.label, entry.name) for entry in uses]
         for choice in (self.attack, self.utility):
             choice.value = choice.options[0][1]
         every = plan(data, None, None, None, **self.offered[self.data.value].sizes)
-        fitting = [one for one in entries("anonymiser", self.kind) if one.name not in every.left_out]
-        self.methods.offer([(one, usual_values(one, every.settings)) for one in fitting], 2)
-        told = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
-        self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(told)}" if told else "")
+        fitting = [entry for entry in entries("anonymiser", self.kind) if entry.name not in every.left_out]
+        self.methods.offer([(entry, usual_values(entry, every.settings)) for entry in fitting], 2)
+        reasons = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
+        self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(reasons)}" if reasons else "")
 
     def specs(self) -> list[dict[str, Any]]:
         """Return the chosen methods with four values of each range, as `risk_utility` takes them."""
         return [{"name": name, **self.methods.values(name)} for name in self.methods.names.value]
 
     def _forget(self) -> None:
-        """Stop what is running and take away what is not about the choices any more."""
+        """Stop the run and remove results of other choices."""
         self.cancel()
         self.plan, self.trials = None, pd.DataFrame()
         self.map.release = []
@@ -187,20 +187,20 @@ class Explorer:
 
     def _work(self) -> None:
         try:
-            attacks, utilities = ([value for _, value in one.options] for one in (self.attack, self.utility))
-            made = plan(self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value,
+            attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
+            planned = plan(self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value,
                         **self.offered[self.data.value].sizes)  # fmt: skip
-            self.plan, times = made, self.repetitions.value
-            for number, setting in enumerate(made.settings, start=1):
+            self.plan, times = planned, self.repetitions.value
+            for number, setting in enumerate(planned.settings, start=1):
                 with self._lock:
-                    part = made.run(
+                    part = planned.run(
                         settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False
                     )
                 if self._stopped:
-                    self.state.value = f"Stopped after {number - 1} of {len(made.settings)} releases."
+                    self.state.value = f"Stopped after {number - 1} of {len(planned.settings)} releases."
                     return
                 self.trials = pd.concat([self.trials, part], ignore_index=True)
-                self.state.value = f"{number} of {len(made.settings)} releases, {times} times each"
+                self.state.value = f"{number} of {len(planned.settings)} releases, {times} times each"
                 if number > 1:
                     self.draw()
         except (DataError, ParameterError) as error:
@@ -219,7 +219,7 @@ class Explorer:
         if self.plan is None or self.trials.empty:
             return pd.DataFrame()
         attacks, utilities = (
-            [one for one in offered if one[0] == chosen.value]
+            [option for option in offered if option[0] == chosen.value]
             for offered, chosen in ((self.plan.attacks, self.attack), (self.plan.utilities, self.utility))
         )
         return replace(self.plan, attacks=attacks, utilities=utilities).frame(self.trials)
@@ -239,9 +239,9 @@ class Explorer:
         """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
         example = self.offered[self.data.value]
         load = example.code or f"data = explorer.offered[{self.data.value!r}].data"
-        given = {name: value for name, value in options.items() if value is not None}
+        settings = {name: value for name, value in options.items() if value is not None}
         roles = "".join(f", {name}={value!r}" for name, value in example.roles.items())
-        options_said = [f"{name}={value!r}" for name, value in given.items()]
+        options_said = [f"{name}={value!r}" for name, value in settings.items()]
         return (
             f"import reident as rd\n{load}\n"
             f"data = rd.Dataset(data{roles})\n"
@@ -266,7 +266,7 @@ class Explorer:
         return int(rows[0]) if len(rows) else None
 
     def _show(self) -> None:
-        """Show what the intruder claimed in the first repetition of the chosen release."""
+        """Show the claims of the intruder in the first repetition of the chosen release."""
         row = self._chosen()
         self.verdict.value = self.behind.value = ""
         self.judge.disabled = row is None
@@ -277,29 +277,29 @@ class Explorer:
         if row is None or self.plan is None or not self._lock.acquire(blocking=False):
             return
         try:
-            made = self.plan.claims(self.trials.loc[row])
+            claimed = self.plan.claims(self.trials.loc[row])
         finally:
             self._lock.release()
-        if made.empty:
+        if claimed.empty:
             why = self.trials.loc[row, "reason"]
-            told = f"This attack does not apply to this release: {why}." if why else "There are no claims."
-            self.behind.value = f"<p>{html.escape(told)}</p>"
+            text = f"This attack does not apply to this release: {why}." if why else "There are no claims."
+            self.behind.value = f"<p>{html.escape(text)}</p>"
             return
-        told = f"<p>First repetition, {len(made)} claims, the first 8:</p>{made.head(8).to_html(border=0)}"
-        self.behind.value = told + self._drawn(made)
+        text = f"<p>First repetition, {len(claimed)} claims, the first 8:</p>{claimed.head(8).to_html(border=0)}"
+        self.behind.value = text + self._drawn(claimed)
 
-    def _drawn(self, made: pd.DataFrame) -> str:
-        """Draw the matches where there are places: whom the attack finds, and whom it mistakes for whom."""
+    def _drawn(self, claimed: pd.DataFrame) -> str:
+        """Draw right and wrong matches on a map of the places."""
         assert self.plan is not None
         table = self.plan.data.table
-        if self.kind != "places" or not set(made["known"]) | set(made["release"]) <= set(table.index):
+        if self.kind != "places" or not set(claimed["known"]) | set(claimed["release"]) <= set(table.index):
             return ""
         figure, ax = new_figure(size=(4.6, 4.6))
-        persons, records = (table.loc[made[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
-        right = made["right"].to_numpy(float) >= 0.5
+        persons, records = (table.loc[claimed[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
+        right = claimed["right"].to_numpy(float) >= 0.5
         ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="everybody")
-        for one, other in zip(persons[~right], records[~right], strict=True):
-            ax.plot(*np.transpose([one, other]), "-", color="tab:orange", linewidth=0.8)
+        for person, other in zip(persons[~right], records[~right], strict=True):
+            ax.plot(*np.transpose([person, other]), "-", color="tab:orange", linewidth=0.8)
         ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
         ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
         ax.set_xlabel("longitude (degrees)")
@@ -315,18 +315,20 @@ class Explorer:
         example, trial = self.offered[self.data.value], self.trials.loc[row]
         self.verdict.value = "Every attack that applies is running."
         try:
-            made = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
-            found = check(
-                made,
+            released = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
+            verdict = check(
+                released,
                 Dataset(example.data, **example.roles),
                 limit=self.limit.value,
                 tolerate=self.tolerate.value,
                 seed=self.seed,
             )
-            run = found.attacks.loc[
-                found.attacks["reason"] == "", ["name", "risk", "baseline", "n_above", "n", "verdict"]
+            run = verdict.attacks.loc[
+                verdict.attacks["reason"] == "", ["name", "risk", "baseline", "n_above", "n", "verdict"]
             ]
-            self.verdict.value = bold(found.sentence) + run.to_html(border=0, index=False, float_format="{:.1%}".format)
+            self.verdict.value = bold(verdict.sentence) + run.to_html(
+                border=0, index=False, float_format="{:.1%}".format
+            )
         except (DataError, ParameterError) as error:
             self.verdict.value = bold(str(error))
         finally:

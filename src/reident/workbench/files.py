@@ -23,7 +23,6 @@ __all__ = [
     "read_like",
     "with_places",
     "without_apostrophes",
-    "without_impossible_places",
     "write_file",
 ]
 
@@ -45,12 +44,12 @@ def read_like(
     path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = (), table: str | None = None
 ) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
-    told: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    told |= part_of(path, table)
-    found, before = open_file(path, **told), getattr(original, "columns", ())
-    texts = [name for name in found.data.columns if name in before and _is_text(original[name])]
-    texts = [name for name in texts if not _is_text(found.data[name])]
-    return open_file(path, text=texts, **told).data if texts else found.data
+    options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
+    options |= part_of(path, table)
+    opened, before = open_file(path, **options), getattr(original, "columns", ())
+    texts = [name for name in opened.data.columns if name in before and _is_text(original[name])]
+    texts = [name for name in texts if not _is_text(opened.data[name])]
+    return open_file(path, text=texts, **options).data if texts else opened.data
 
 
 def _is_text(column: pd.Series) -> bool:
@@ -132,27 +131,16 @@ def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: t
         raise DataError(f"`lat` and `lon`, {names[0]!r} and {names[1]!r}, hold {why}")
 
 
-def without_impossible_places(
-    data: Any, lat: str | None, lon: str | None, crs: str | None = None, impossible: str = "leave out"
-) -> Any:
-    """Return data with their own columns, the coordinates of impossible places missing; see `with_places`."""
-    placed = with_places(data, lat, lon, crs, impossible)
-    if lat is None or lon is None or hasattr(data, "to_crs"):
-        return placed
-    odd = placed[LAT].isna() & data[lat].notna() & data[lon].notna()
-    return data.assign(**{name: data[name].mask(odd) for name in (lat, lon)}) if odd.any() else data
-
-
 def _possible(placed: Any, impossible: str, columns: str) -> Any:
-    """Return records whose impossible places are missing, with a warning; refuse them where this was chosen."""
+    """Return records with impossible places missing, with a warning; refuse them where this was chosen."""
     is_table = not hasattr(placed, "to_crs")
     if not is_table and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
     lat, lon, odd = find_places(placed, "data")
     rows = np.flatnonzero(odd)
     if rows.size:
-        named = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
-        problem = f"{columns}: {rows.size} record(s) with an impossible place (record {named})"
+        listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
+        problem = f"{columns}: {rows.size} record(s) with an impossible place (record {listed})"
         if impossible == "refuse":
             raise DataError(f"{problem}: correct them, or leave them out")
         warnings.warn(f"{problem} count as records without a place", stacklevel=3)
@@ -168,7 +156,7 @@ def _possible(placed: Any, impossible: str, columns: str) -> Any:
 
 
 def plain_table(data: Any) -> Any:
-    """Return a copy that holds its cells and nothing else: no categories, attributes, index, or names of axes."""
+    """Return a copy of the cells alone, without categories, attributes, index, or names of axes."""
     plain = data.reset_index(drop=True)
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.CategoricalDtype):
@@ -219,17 +207,17 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
 
 
 def without_apostrophes(table: Any) -> Any:
-    """Return a table whose names and texts stand without the apostrophe of `write_file` before a formula."""
+    """Return a table without the apostrophes of `write_file` before formulas."""
     live = "'[" + re.escape("".join(_FORMULA)) + "]"
-    found = table
+    plain = table
     for name in table.columns:
         column = table[name]
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
             written = column.astype("str").str.match(live).fillna(False).to_numpy(bool)
             if written.any():
-                found = found.assign(**{name: column.mask(written, column.astype("str").str[1:])})
+                plain = plain.assign(**{name: column.mask(written, column.astype("str").str[1:])})
     names = {name: name[1:] for name in table.columns if isinstance(name, str) and re.match(live, name)}
-    return found.rename(columns={old: new for old, new in names.items() if new not in table.columns})
+    return plain.rename(columns={old: new for old, new in names.items() if new not in table.columns})
 
 
 def _write_excel(plain: pd.DataFrame, path: Path) -> None:
@@ -243,7 +231,7 @@ def _write_excel(plain: pd.DataFrame, path: Path) -> None:
 
 
 def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
-    told = []
+    receipts = []
     for name in plain.columns:
         if not pd.api.types.is_numeric_dtype(plain[name]) and not pd.api.types.is_datetime64_any_dtype(plain[name]):
             text = plain[name].astype("str")
@@ -251,7 +239,7 @@ def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> 
             live[live] = pd.to_numeric(text[live], errors="coerce").isna()
             if live.any():
                 plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
-                told.append(
+                receipts.append(
                     f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
                 )
     plain.columns = [f"'{name}" if name.startswith(_FORMULA) else name for name in plain.columns]
@@ -261,5 +249,5 @@ def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> 
         plain.to_csv(path, index=False, encoding=encoding, **options)
     except UnicodeEncodeError:
         plain.to_csv(path, index=False, encoding="utf-8", **options)
-        told.append(f"written as UTF-8: {encoding} lacks a letter")
-    return told
+        receipts.append(f"written as UTF-8: {encoding} lacks a letter")
+    return receipts

@@ -10,9 +10,9 @@ import pandas as pd
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like
-from reident.workbench.columns import decimals_of, round_up
 from reident.workbench.interval_ends import exact_ends
 from reident.workbench.microdata import LAT, LON
+from reident.workbench.numerals import decimals_of, round_up
 
 __all__ = ["column_loss", "in_form", "public_days", "public_ends", "with_coordinates"]
 

@@ -56,9 +56,9 @@ def _met_by_chance(ends: FloatArray, values: FloatArray) -> float:
     low = np.maximum(ends - _BESIDE, np.ceil(values[0]))
     high = np.minimum(ends + _BESIDE, np.floor(values[-1]))
     within = (low <= ends) & (ends <= high)
-    there = np.maximum(high - low + 1, 0) - within
+    possible = np.maximum(high - low + 1, 0) - within
     met = np.searchsorted(lattice, high, side="right") - np.searchsorted(lattice, low) - np.isin(ends, lattice)
-    return float(np.where(there > 0, met / np.maximum(there, 1), within).mean())
+    return float(np.where(possible > 0, met / np.maximum(possible, 1), within).mean())
 
 
 def _days(dates: pd.Series) -> FloatArray:

@@ -28,7 +28,7 @@ from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench.columns import round_up
+from reident.workbench.numerals import round_up
 
 __all__ = [
     "LAT",

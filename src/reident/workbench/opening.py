@@ -1,4 +1,4 @@
-"""Open any custodian's file: dialect, types, gaps and roles are found and written down; nothing changes silently."""
+"""Open a file for a release: find dialect, types, gaps and roles, with a receipt for each change."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
 _BELOW = 5
+#: Values above which two columns that say the same do so by no chance, and up to which numbers may be codes.
+_FEWEST_SAME, _FEW_NUMBERS = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
 class OpenedFile:
-    """A file as it was read, with what was found about it.
+    """A file as it was read, with its dialect, types and proposed roles.
 
     Attributes
     ----------
@@ -75,11 +77,11 @@ class OpenedFile:
         return draw_columns(self)
 
     def __str__(self) -> str:
-        """Tell all that was found, as `reident open` prints it."""
-        told = ", ".join(f"{name} {value!r}" for name, value in self.source.items() if value not in (None, ""))
-        lines = [f"{len(self.data)} records, {len(self.columns)} columns: {told}", ""]
-        shown = self.columns.astype(str)
-        lines += shown.to_string(index=False, justify="left").splitlines()
+        """Return the text that `reident open` prints."""
+        source = ", ".join(f"{name} {value!r}" for name, value in self.source.items() if value not in (None, ""))
+        lines = [f"{len(self.data)} records, {len(self.columns)} columns: {source}", ""]
+        table = self.columns.astype(str)
+        lines += table.to_string(index=False, justify="left").splitlines()
         for title, listed in (("Changed while reading", self.receipts), ("To be looked at", self.notes)):
             if listed:
                 lines += ["", f"{title}:", *(f"  {line}" for line in listed)]
@@ -155,19 +157,19 @@ def open_file(
             check_text(cell, "missing", optional=False)
     if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
-    named = check_several(names, "names")
-    for name in named:
+    columns = check_several(names, "names")
+    for name in columns:
         check_text(name, "names", optional=False)
     if kind not in READERS:
         advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         advice = "; save it as .xlsx" if kind == ".xls" else advice
         raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{advice}")
     check_content(path, kind)
-    told = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer}
-    _refuse_unused(kind, {**told, "names": named or None}, path.name)
-    options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": named}
+    stated = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer}
+    _refuse_unused(kind, {**stated, "names": columns or None}, path.name)
+    options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": columns}
     try:
-        cells, found, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
+        cells, dialect, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
     except (DataError, ParameterError):
         raise
     except Exception as error:
@@ -179,7 +181,7 @@ def open_file(
     if any("\n" in name for name in cells.columns) and len(set(in_one_line)) == len(in_one_line):
         cells = cells.rename(columns=dict(zip(cells.columns, in_one_line, strict=True)))
         receipts = [*receipts, "line breaks in the names of columns are not written back"]
-    source: dict[str, Any] = {"kind": kind[1:], **found}
+    source: dict[str, Any] = {"kind": kind[1:], **dialect}
     if kind in DELIMITED:
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
@@ -215,7 +217,7 @@ def describe(
     crs: str | None = None,
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
-    told, look = list(receipts), [*notes, *_below(cells)]
+    changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
     written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
@@ -231,21 +233,23 @@ def describe(
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
             typed[name] = _typed_cells(cells[name], missing, name in forced)
-        told += [f"{name}: {line}" for line in typed[name].receipts]
+        changes += [f"{name}: {line}" for line in typed[name].receipts]
         look += [f"{name}: {line}" for line in typed[name].notes]
     look += _units(cells, typed)
-    data = pd.DataFrame({name: one.cells for name, one in typed.items()})
+    if len(cells.columns) == 1 and source.get("separator"):
+        look.append("the file has one column: if its fields are separated by another sign, give `separator` (--sep)")
+    data = pd.DataFrame({name: column.cells for name, column in typed.items()})
     if geometry is not None:
         import geopandas as gpd
 
         data = gpd.GeoDataFrame(data, geometry=geometry, crs=cells.crs)
     data = data.reset_index(drop=True)
-    types = {name: one.type for name, one in typed.items()}
+    types = {name: column.type for name, column in typed.items()}
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
-    look += _twins(pd.DataFrame(data))
+    look += [*_twins(pd.DataFrame(data)), *_same_columns(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = pd.DataFrame(
         [
@@ -260,47 +264,67 @@ def describe(
             for name in data.columns
         ]
     )
-    return OpenedFile(data, columns, dict(source), places, told, look)
+    return OpenedFile(data, columns, dict(source), places, changes, look)
 
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
-    """Return the columns of a sheet that hold texts alone: whoever typed them may have meant numbers or dates."""
+    """Return the columns of a sheet that hold texts alone, which may be numbers or dates."""
     return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
 
 
 def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
-    """Tell of a first record that has words where all others have numbers or dates."""
+    """Return a note about a first record with words where all others have numbers or dates."""
     words: dict[Any, str] = {}
-    for name, one in typed.items() if len(cells) else ():
+    for name, column in typed.items() if len(cells) else ():
         first = cells[name].iloc[0]
-        if one.type in ("integer", "number", "date") and isinstance(first, str) and first.strip():
-            alone = pd.isna(one.cells.iloc[0]) and int((cells[name] == first).sum()) == 1
+        if column.type in ("integer", "number", "date") and isinstance(first, str) and first.strip():
+            alone = pd.isna(column.cells.iloc[0]) and int((cells[name] == first).sum()) == 1
             words |= {name: first.strip()} if alone else {}
-    shown = ", ".join(f"{word!r} in {name}" for name, word in words.items())
-    return [f"the first record has {shown}: if it is a line of units, take it out of the file"] if words else []
+    listed = ", ".join(f"{word!r} in {name}" for name, word in words.items())
+    return [f"the first record has {listed}: if it is a line of units, take it out of the file"] if words else []
 
 
 def _twins(table: pd.DataFrame) -> list[str]:
-    """Tell of records that are equal in every column."""
+    """Return a note about records that are equal in every column."""
     codes = [pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table.columns]
     n = len(table) - class_ids(codes)[1]
     return [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
 
 
+def _same_columns(table: pd.DataFrame) -> list[str]:
+    """Return a note for each two columns whose values correspond one to one, such as postcodes and towns."""
+    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0] for name in table.columns}
+    counts = {name: int(code.max(initial=-1)) + 1 for name, code in codes.items()}
+    names = [name for name, n in counts.items() if _FEWEST_SAME <= n <= len(table) / 2]
+    return [
+        f"{first}, {second}: say the same, value by value: a release needs one of them"
+        for i, first in enumerate(names)
+        for second in names[i + 1 :]
+        if np.array_equal(codes[first], codes[second])  # codes count values as they are met
+    ]
+
+
+def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
+    """Return a note about whole numbers with few values, which may be codes."""
+    names = [name for name in types if types[name] == "integer" and 2 <= table[name].nunique() <= _FEW_NUMBERS]
+    if not names or len(table) < 10 * _FEW_NUMBERS:
+        return []
+    listed = ",".join(names)
+    return [f"{', '.join(names)}: few whole numbers: if they are codes, --text {listed} keeps them from being ranges"]
+
+
 def _below(cells: pd.DataFrame) -> list[str]:
-    """Tell of the last records that look like a sum or a remark below a table, and like no person."""
-    found: list[str] = []
+    """Return a note about last records that look like a sum or a remark below a table."""
+    remarks: list[str] = []
     for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False, name=None):
         filled = [text for text in (str(cell).strip() for cell in row if not is_blank(cell)) if text]
         total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
         if not total and not (len(filled) == 1 < len(row) - 1):
             break
-        found.insert(0, repr(filled[0]))
-    if not found or len(found) == min(_BELOW, len(cells)):
+        remarks.insert(0, repr(filled[0]))
+    if not remarks or len(remarks) == min(_BELOW, len(cells)):
         return []  # records with one value each
-    return [
-        f"the last {len(found)} record(s) begin with {', '.join(found)}: if it is no person, take it out of the file"
-    ]
+    return [f"the last {len(remarks)} record(s) begin with {', '.join(remarks)}: if they are no persons, take them out"]
 
 
 def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:

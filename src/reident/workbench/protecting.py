@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,23 +23,31 @@ if TYPE_CHECKING:
 
 __all__ = ["manifest_of", "refuse_identifiers", "released_columns", "says_of_persons"]
 
+#: Forms of released labels, and what they mean.
+_LABELS = {
+    "[a, b]": (re.compile(r"\[.*, .*\]"), "a value from a to b, both included"),
+    "[a, b)": (re.compile(r"\[.*, .*\)"), "a value from a, included, to b, not included"),
+    "{a, b}": (re.compile(r"\{.*\}"), "one of the values listed; three dots stand for values between them"),
+    "(missing)": (re.compile(r"\(missing\)"), "the original has no value"),
+    "*": (re.compile(r"\*"), "any value"),
+}
 #: Records beyond which losses of distances are measured on a sample.
 _SAMPLE = 2000
 
 
 def _whose(frame: Any, person: str | None) -> pd.Series | None:
-    """Return which person each record is of, where persons have several; who is missing is a person each."""
-    found = [person] if person is not None else repeated_ids(pd.DataFrame(frame))
-    if not found:
+    """Return the person of each record, None if each has one; a record without a value is a person of its own."""
+    columns = [person] if person is not None else repeated_ids(pd.DataFrame(frame))
+    if not columns:
         return None
-    codes = pd.Series(pd.factorize(frame[found[0]])[0], index=frame.index)
-    nobody = codes < 0
-    codes[nobody] = codes.max() + 1 + np.arange(nobody.sum())
+    codes = pd.Series(pd.factorize(frame[columns[0]])[0], index=frame.index)
+    unknown = codes < 0
+    codes[unknown] = codes.max() + 1 + np.arange(unknown.sum())
     return codes if codes.nunique() < len(codes) else None
 
 
 def says_of_persons(frame: Any, made: Made, person: str | None) -> str:
-    """Say whether the k of a guarantee holds of persons, too, in the classes of what was changed."""
+    """Say whether the k of a guarantee holds of persons, too, in the classes of the changed columns."""
     whose = _whose(frame, person)
     of_tables = [step for step in made.done if find(step["method"], "anonymiser").data == "table"]
     ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
@@ -46,14 +55,14 @@ def says_of_persons(frame: Any, made: Made, person: str | None) -> str:
         return ""
     classes = pd.DataFrame(made.table)[made.changed].astype(str).groupby(made.changed)
     fewest = int(whose.loc[made.table.index].groupby(classes.ngroup()).nunique().min())
-    told = f"; k = {ks[-1]} counts records, of which one person may have several"
+    sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
     if int(classes.size().min()) < ks[-1]:  # more was changed than the columns that k is about
-        return told
-    return told + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
+        return sentence
+    return sentence + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
 
 
 def refuse_identifiers(frame: Any, others: list[str], schema: Schema, *, allowed: bool) -> None:
-    """Refuse to release who a record is: by the recipe's roles, else by what names and values propose."""
+    """Refuse to release identifiers: by the recipe's roles, else by the proposed ones."""
     plain = pd.DataFrame(frame)[[name for name in others if name in frame.columns]]
     types = {
         name: "integer" if pd.api.types.is_integer_dtype(plain[name])
@@ -86,8 +95,8 @@ def released_columns(frame: Any, made: Made, named: list[str], places: dict[str,
     table = made.table[[*(name for name in listed if name not in (LAT, LON)), LAT, LON]]
     if made.places == "true":
         true = places["true"].loc[table.index]
-        kept = table.drop(columns=[LAT, LON]).assign(**{name: true[name] for name in true.columns})
-        return kept[[name for name in places["order"] if name in kept.columns]]
+        unmasked = table.drop(columns=[LAT, LON]).assign(**{name: true[name] for name in true.columns})
+        return unmasked[[name for name in places["order"] if name in unmasked.columns]]
     return with_coordinates(table, _true_columns(frame, places), places)
 
 
@@ -105,17 +114,19 @@ def _same(before: Any, after: Any) -> bool:
 def manifest_of(
     frame: Any, dataset: Dataset, made: Made, released: Any, places: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Return what may be published about the release."""
+    """Return the public manifest of the release."""
     original = frame if places is None else _true_columns(frame, places)
     opened = dataset.opened
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
-    own = geometry + ([] if places is None else [places["lat"], places["lon"]])
-    values = [name for name in released.columns if name not in own]
+    place_columns = geometry + ([] if places is None else [places["lat"], places["lon"]])
+    values = [name for name in released.columns if name not in place_columns]
     unchanged = [name for name in values if name not in made.changed or _same(original[name], released[name])]
     if made.places == "true":
-        unchanged += [name for name in own if name in released.columns]
+        unchanged += [name for name in place_columns if name in released.columns]
     losses = {
-        str(name): round(column_loss(original[name], released[name]), 3) for name in released.columns if name not in own
+        str(name): round(column_loss(original[name], released[name]), 3)
+        for name in released.columns
+        if name not in place_columns
     }
     single = made.done[0] if len(made.done) == 1 else {}
     return {
@@ -128,6 +139,7 @@ def manifest_of(
             for step in made.done
         ],
         "columns": [str(column) for column in released.columns],
+        **_key(released, opened),
         "columns_released_unchanged": unchanged,
         **({"columns_declared_new": dict(dataset.schema.new)} if dataset.schema.new else {}),
         "missing_values": {name: value for step in made.done for name, value in step.get("cells_missing", {}).items()},
@@ -141,22 +153,32 @@ def manifest_of(
     }
 
 
+def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
+    """Return the dialect of the file and the meaning of the labels that the release has."""
+    cells = pd.DataFrame(released).select_dtypes(["object", "str"])
+    texts = [str(cell) for name in cells for cell in pd.unique(cells[name].dropna())]
+    labels = {form: meaning for form, (pattern, meaning) in _LABELS.items() if any(map(pattern.fullmatch, texts))}
+    written = {} if opened is None else {name: opened.source.get(name) for name in ("encoding", "separator", "decimal")}
+    written = {name: value for name, value in written.items() if value}
+    return {**({"written_with": written} if written else {}), **({"labels": labels} if labels else {})}
+
+
 def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
     """Return the receipts of reading that concern released columns or the whole file, without values."""
-    named = set(opened.columns["column"])
-    return [line for line in opened.receipts if line.partition(": ")[0] not in named - set(columns) and "'" not in line]
+    names = set(opened.columns["column"])
+    return [line for line in opened.receipts if line.partition(": ")[0] not in names - set(columns) and "'" not in line]
 
 
 def _method_loss(made: Made) -> dict[str, float]:
-    found: dict[str, float] = {}
+    method_losses: dict[str, float] = {}
     for step in made.steps:
         losses = getattr(step.made, "losses", None) or {"information": getattr(step.made, "information_loss", None)}
-        found |= {f"{name}_loss": round(float(value), 4) for name, value in losses.items() if value is not None}
-    return found
+        method_losses |= {f"{name}_loss": round(float(value), 4) for name, value in losses.items() if value is not None}
+    return method_losses
 
 
 def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
-    """Return what distances kept, on a random sample of the records where there are many."""
+    """Return the utility of distances, on a random sample of the records where there are many."""
     if made.places == "true" or len(made.table) < 3:
         return {}
     rows = np.sort(system_rng().permutation(len(made.table))[:_SAMPLE])

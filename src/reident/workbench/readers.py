@@ -1,4 +1,4 @@
-"""Read each kind of file as a table, with receipts of what is not written back and notes of what to look at."""
+"""Read each kind of file as a table, with receipts of changes and notes for the custodian."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.base.cost import afford
-from reident.data.delimited import read_delimited, table_of_rows
+from reident.data.delimited import read_delimited
+from reident.data.header import table_of_rows
 from reident.workbench.columns import is_gap
 
 __all__ = ["DELIMITED", "EXCEL", "GEOGRAPHIC", "KINDS", "READERS", "check_content", "file_kind", "is_blank"]
 
 #: The kinds of file that can be read, by the end of the name.
-KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .pq, .xlsx, .xlsm, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
+KINDS = (
+    ".csv, .csv.gz, .csv.bz2, .csv.xz, .tsv, .txt, .parquet, .pq, .xlsx, .xlsm, .dta, .sav, .zsav, .por, .gpkg, "
+    ".geojson, .shp, .fgb"
+)
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: What a reader gives: the table, what was found about the file, receipts and notes.
 _Read = tuple[Any, dict[str, Any], list[str], list[str]]
-DELIMITED = (".csv", ".tsv", ".txt")
+DELIMITED, PACKED = (".csv", ".tsv", ".txt"), (".gz", ".bz2", ".xz")
 EXCEL = ("xlsx", "xlsm")
 #: What a file of each kind begins with: its name alone decides nothing, or a name would choose what reads the content.
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
@@ -44,9 +48,10 @@ _ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
 
 
 def file_kind(path: Path) -> str:
-    """Return the end of a file's name that tells its kind, in small letters; of a packed text without ``.gz``."""
-    kind = Path(path.name.lower().removesuffix(".gz")).suffix
-    return kind if kind in DELIMITED else path.suffix.lower()
+    """Return the suffix that gives a file's kind, in small letters; of a packed text file that before ``.gz``."""
+    suffix = path.suffix.lower()
+    inner = Path(path.stem.lower()).suffix
+    return inner if suffix in PACKED and inner in DELIMITED else suffix
 
 
 def check_content(path: Path, kind: str) -> None:
@@ -58,13 +63,13 @@ def check_content(path: Path, kind: str) -> None:
         If it begins otherwise: renamed, damaged, or made to be read by another driver.
     """
     with path.open("rb") as file:
-        begun = file.read(100)
+        beginning = file.read(100)
     if kind == ".geojson":
-        begun = begun.removeprefix(b"\xef\xbb\xbf").lstrip()
+        beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
     wanted = _BEGINNINGS.get(kind)
-    if wanted is not None and not begun.startswith(wanted) and begun:
+    if wanted is not None and not beginning.startswith(wanted) and beginning:
         raise DataError(f"{path.name!r} must hold what its name says, {kind[1:].upper()}, but it begins otherwise")
-    if kind == ".gpkg" and begun[68:72] not in (b"GPKG", b"GP10", b"GP11"):
+    if kind == ".gpkg" and beginning[68:72] not in (b"GPKG", b"GP10", b"GP11"):
         raise DataError(f"{path.name!r} must be a GeoPackage, it is another database of SQLite")
 
 
@@ -80,8 +85,8 @@ def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) 
         return wanted, []
     if not sizes:
         raise DataError(f"{name!r} must hold at least one {what} with records, it has none")
-    best = max(sizes, key=lambda one: sizes[one])
-    others = [repr(one) for one in sizes if one != best]
+    best = max(sizes, key=lambda title: sizes[title])
+    others = [repr(title) for title in sizes if title != best]
     return best, [
         f"the {what} {best!r} was read, it has most in it; there are also {', '.join(others)}"
     ] if others else []
@@ -100,8 +105,8 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         sheets, n_coded = {}, {}
-        for one in book.worksheets:
-            sheets[one.title], n_coded[one.title] = _cells_of(one, path)
+        for page in book.worksheets:
+            sheets[page.title], n_coded[page.title] = _cells_of(page, path)
     finally:
         book.close()
     sizes = {name: sum(len(row) for row in rows) for name, rows in sheets.items()}
@@ -110,10 +115,10 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     columns = sorted(set().union(*cells))
     _fits(path, _PLAIN * len(cells) * len(columns), f"{len(cells):,} rows and {len(columns):,} columns")
     rows = [[row.get(j) for j in columns] for row in cells]
-    table, told = table_of_rows(rows, path.name, None, names)
+    table, receipts = table_of_rows(rows, path.name, None, names)
     n = n_coded[chosen]
-    shown = [f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"] if n else []
-    return table, {"sheet": chosen, "parts": list(sizes)}, [*told, *shown], notes
+    coded = [f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"] if n else []
+    return table, {"sheet": chosen, "parts": list(sizes)}, [*receipts, *coded], notes
 
 
 def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
@@ -122,7 +127,7 @@ def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
     rows: list[dict[int, Any]] = []
     n_cells = n_coded = 0
     for row in sheet.rows:
-        found: dict[int, Any] = {}
+        cells: dict[int, Any] = {}
         for j, cell in enumerate(row):
             value = cell.value
             if is_blank(value) or cell.data_type == "e":
@@ -131,16 +136,16 @@ def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
                 form = _ZEROS.fullmatch(str(cell.number_format))
                 value = f"{int(value):0{len(form.group(1))}d}" if form and value >= 0 else int(value)
                 n_coded += isinstance(value, str)
-            found[j] = value
-        if found:
-            rows.append(found)
-            n_cells += len(found)
+            cells[j] = value
+        if cells:
+            rows.append(cells)
+            n_cells += len(cells)
             _fits(path, _CELL * n_cells, f"more than {n_cells:,} cells")
     return rows, n_coded
 
 
 def is_blank(cell: Any) -> bool:
-    """Whether nothing stands in a cell of a sheet."""
+    """Return whether a cell of a sheet is empty."""
     return is_gap(cell) or (isinstance(cell, str) and not cell)
 
 
@@ -158,14 +163,14 @@ def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
 
         return _geographic(gpd.read_parquet(path), crs, {}, [], path.name)
     table = pd.read_parquet(path)
-    for one in schema:
-        if str(one.type).startswith(("int", "uint")) and pd.api.types.is_float_dtype(table.get(one.name)):
-            table[one.name] = table[one.name].astype("Int64")  # gaps made them floats
-    told = []
+    for column in schema:
+        if str(column.type).startswith(("int", "uint")) and pd.api.types.is_float_dtype(table.get(column.name)):
+            table[column.name] = table[column.name].astype("Int64")  # gaps made them floats
+    receipts = []
     if any(name is not None for name in table.index.names):
-        named = [str(name) for name in table.index.names]
-        table, told = table.reset_index(), [f"the index {', '.join(named)} became a column"]
-    return table.reset_index(drop=True), {}, told, []
+        levels = [str(name) for name in table.index.names]
+        table, receipts = table.reset_index(), [f"the index {', '.join(levels)} became a column"]
+    return table.reset_index(drop=True), {}, receipts, []
 
 
 def _read_labelled(path: Path, **_: Any) -> _Read:
@@ -179,15 +184,30 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
     _fits(path, _PLAIN * n_rows * meta.number_columns, f"{n_rows:,} rows and {meta.number_columns:,} columns")
     table, meta = read(str(path), apply_value_formats=True, formats_as_category=False)
     labelled = [name for name in table.columns if meta.variable_value_labels.get(name)]
-    told = [f"{name}: codes were replaced by their labels" for name in labelled]
+    receipts = [f"{name}: codes were replaced by their labels" for name in labelled]
     notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
+    notes += _no_answers(table, meta.variable_value_labels)
     for name in table.columns:
         column = table[name]
         if column.dtype == object:
             table[name] = column.map(lambda cell: None if cell == "" else cell)
         elif pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
             table[name] = column.astype("Int64" if column.isna().any() else "int64")
-    return table, {}, told, notes
+    return table, {}, receipts, notes
+
+
+def _no_answers(table: pd.DataFrame, labels: Mapping[str, Mapping[Any, str]]) -> list[str]:
+    """Return notes about labels of negative codes, which surveys have for answers that were not given."""
+    notes = []
+    for name, meanings in labels.items():
+        negative = [label for code, label in meanings.items() if isinstance(code, int | float) and code < 0]
+        counts = {label: int((table[name] == label).sum()) for label in negative if name in table}
+        notes += [
+            f"{name}: {label!r} may mean missing ({n} records): --missing reads it so"
+            for label, n in counts.items()
+            if n
+        ]
+    return notes
 
 
 def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any) -> _Read:
@@ -207,17 +227,17 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
 def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
-    told: list[str] = []
+    receipts: list[str] = []
     if crs is not None and table.crs is None:
         table = table.set_crs(crs)
-        told.append(f"the file names no CRS: its coordinates were read as {crs}, as told")
+        receipts.append(f"the file names no CRS: its coordinates were read as {crs}")
     elif crs is not None and table.crs != crs:
         raise ParameterError(
             f"`crs` must be that of {name!r}, {table.crs.to_string()}, where the file says it, got {crs!r}"
         )
     if table.crs is None:
         notes = [*notes, "the file names no CRS: `crs` must say what its coordinates mean"]
-    return table, {**source, "crs": None if table.crs is None else table.crs.to_string()}, told, notes
+    return table, {**source, "crs": None if table.crs is None else table.crs.to_string()}, receipts, notes
 
 
 #: By the end of the name.

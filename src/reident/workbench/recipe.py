@@ -1,4 +1,4 @@
-"""A recipe: how a file is read, what its columns are, and the chain of methods that makes a release of it."""
+"""A recipe: how a file is read, the roles of its columns, and the chain of methods that makes a release of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missin
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done with a file, so that it can be read, changed by hand, repeated and checked.
+    """Reading, roles and methods of a release, to be changed by hand, repeated and checked.
 
     Attributes
     ----------
@@ -79,14 +79,14 @@ class Recipe:
 
     def with_roles(self, roles: Mapping[str, str]) -> Recipe:
         """Return the recipe with the roles that a custodian chose; columns that are no places any more are none."""
-        columns = {name: dict(told) for name, told in self.columns.items()}
+        columns = {name: dict(stated) for name, stated in self.columns.items()}
         for name, role in roles.items():
             if name not in columns:
                 raise ParameterError(f"`role` must name a column of the file, got {name!r}: it has {list(columns)}")
             if columns[name].get("role") != check_choice(role, f"role of {name}", tuple(ROLES)):
                 columns[name] |= {"role": role, "reason": "chosen"}
         places = self.places
-        if places and any(columns[places[one]]["role"] != "place" for one in ("lat", "lon")):
+        if places and any(columns[places[axis]]["role"] != "place" for axis in ("lat", "lon")):
             places = None
         return replace(self, columns=columns, places=places)
 
@@ -97,8 +97,8 @@ class Recipe:
         if lat == lon:
             raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
         earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        found = self.with_roles({**dict.fromkeys(earlier, "other"), lat: "place", lon: "place"})
-        return replace(found, places={"lat": lat, "lon": lon, "crs": crs})
+        recipe = self.with_roles({**dict.fromkeys(earlier, "other"), lat: "place", lon: "place"})
+        return replace(recipe, places={"lat": lat, "lon": lon, "crs": crs})
 
     def with_columns(
         self,
@@ -108,13 +108,13 @@ class Recipe:
         lat: str | None = None,
         lon: str | None = None,
     ) -> Recipe:
-        """Return the recipe for an intruder who knows these columns only, and for these secrets.
+        """Return the recipe for an intruder with knowledge of these columns only, and for these secrets.
 
         Columns that are no longer protected are left out of the release, those no longer sensitive kept as they are;
         without a quasi-identifier or place only the secrets change.
         """
-        for option, named in (("quasi", quasi), ("sensitive", sensitive), ("lat", [lat]), ("lon", [lon])):
-            for name in filter(None, named):
+        for option, names in (("quasi", quasi), ("sensitive", sensitive), ("lat", [lat]), ("lon", [lon])):
+            for name in filter(None, names):
                 check_choice(name, option, tuple(self.columns))
         known = [*quasi, *(name for name in (lat, lon) if name)]
         if not (known or sensitive):
@@ -125,30 +125,30 @@ class Recipe:
         protected = [*self.named("quasi-identifier"), *placed, *self.named("node")] if known else []
         roles = dict.fromkeys([*protected, *secret], "other")
         roles |= {name: "place" for name in (lat, lon) if name} | dict.fromkeys(quasi, "quasi-identifier")
-        found = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
-        found = replace(found, keep=[*found.keep, *(name for name in secret if name not in found.keep)])
+        recipe = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
+        recipe = replace(recipe, keep=[*recipe.keep, *(name for name in secret if name not in recipe.keep)])
         if not (lat and lon) or (self.places and (self.places["lat"], self.places["lon"]) == (lat, lon)):
-            return found
-        return found.with_places(lat, lon)
+            return recipe
+        return recipe.with_places(lat, lon)
 
     def tried(self) -> dict[str, list[dict[str, Any]]]:
         """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        methods: dict[str, list[dict[str, Any]]] = {}
         for step in self.methods:
             entry = find(step["method"], "anonymiser")
-            found.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
-        return found
+            methods.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
+        return methods
 
     def check_places(self) -> None:
-        """Refuse columns that are places of which nothing says how they tell one.
+        """Refuse columns with the role place that are neither latitude nor longitude.
 
         Raises
         ------
         ParameterError
             If there are such.
         """
-        own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        loose = [name for name in self.named("place") if name not in own and self.columns[name]["type"] != "geometry"]
+        axes = [] if self.places is None else [self.places["lat"], self.places["lon"]]
+        loose = [name for name in self.named("place") if name not in axes and self.columns[name]["type"] != "geometry"]
         if loose:
             raise ParameterError(
                 f"`places` must say which columns are latitude and longitude, or north and east: {', '.join(loose)} "
@@ -157,7 +157,7 @@ class Recipe:
 
     def named(self, role: str) -> list[str]:
         """Return the columns with a role, in the file's order."""
-        return [name for name, told in self.columns.items() if told.get("role") == role]
+        return [name for name, stated in self.columns.items() if stated.get("role") == role]
 
     def first(self, role: str) -> str | None:
         """Return the first column with a role; None without one."""
@@ -165,7 +165,7 @@ class Recipe:
 
     def hierarchies(self) -> dict[str, Any]:
         """Return the form of each column's hierarchy, as far as the recipe names one."""
-        return {name: told["hierarchy"] for name, told in self.columns.items() if told.get("hierarchy")}
+        return {name: stated["hierarchy"] for name, stated in self.columns.items() if stated.get("hierarchy")}
 
     def open(self, folder: str | Path = ".") -> OpenedFile:
         """Open the file of the recipe, from the folder in which the recipe lies."""
@@ -174,19 +174,19 @@ class Recipe:
         return opened
 
     def check_columns(self, opened: OpenedFile) -> None:
-        """Refuse what the recipe says of columns that the file does not have.
+        """Refuse columns of the recipe that the file does not have.
 
         Raises
         ------
         ParameterError
             If there is such a column; it is named.
         """
-        there = opened.columns["column"].tolist()
-        for said, names in (("columns", self.columns), ("keep", self.keep), ("withhold", self.withhold)):
+        existing = opened.columns["column"].tolist()
+        for key, names in (("columns", self.columns), ("keep", self.keep), ("withhold", self.withhold)):
             for name in names:
-                if name not in there:
+                if name not in existing:
                     raise ParameterError(
-                        f"`{said}` of the recipe must be columns of the file, got {name!r}: it has {there}"
+                        f"`{key}` of the recipe must be columns of the file, got {name!r}: it has {existing}"
                     )
 
     @staticmethod
@@ -203,17 +203,17 @@ class Recipe:
         ParameterError
             If there are one or more than two.
         """
-        named = self.named("node")
-        if len(named) in (0, 2):
-            return named
-        raise ParameterError(f"`role` node must be that of two columns, the ends of a relation, got {named}")
+        nodes = self.named("node")
+        if len(nodes) in (0, 2):
+            return nodes
+        raise ParameterError(f"`role` node must be that of two columns, the ends of a relation, got {nodes}")
 
     def shown(self, opened: OpenedFile) -> OpenedFile:
         """Return an opened file with the roles and places of the recipe."""
-        told = [self.columns[name] for name in opened.columns["column"]]
-        shown = {name: [one.get(name, "") for one in told] for name in ("role", "reason")}
+        stated = [self.columns[name] for name in opened.columns["column"]]
+        changed = {name: [column.get(name, "") for column in stated] for name in ("role", "reason")}
         places = None if self.places is None else dict(self.places)
-        return replace(opened, columns=opened.columns.assign(**shown), places=places)
+        return replace(opened, columns=opened.columns.assign(**changed), places=places)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.
@@ -246,7 +246,7 @@ def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | N
     columns = {
         row.column: {"role": row.role, "type": row.type, "reason": row.reason} for row in opened.columns.itertuples()
     }
-    found = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
+    dialect = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
     chosen = {
         name: value
         for name, value in (reading or {}).items()
@@ -254,7 +254,7 @@ def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | N
     }
     return Recipe(
         file=file,
-        reading=found | chosen,
+        reading=dialect | chosen,
         columns=columns,
         places=None if opened.places is None else {name: opened.places[name] for name in ("lat", "lon", "crs")},
     )
@@ -289,19 +289,21 @@ def read_recipe(path: str | Path) -> Recipe:
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
     try:
-        told = read_yaml(Path(path).read_text(encoding="utf-8"))
+        values = read_yaml(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
-    check_mapping(told, "recipe")
-    for name in told:
+    check_mapping(values, "recipe")
+    for name in values:
         check_choice(name, "recipe", tuple(Recipe.__dataclass_fields__))
-    recipe = Recipe(**{name: value for name, value in told.items() if value is not None})
+    recipe = Recipe(**{name: value for name, value in values.items() if value is not None})
     for column, roles in check_mapping(recipe.columns, "columns").items():
         check_text(column, "columns", optional=False)
         check_choice(
             check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", (*ROLES, *DECLARED)
         )
-    recipe = replace(recipe, columns={name: _beside(told, Path(path).parent) for name, told in recipe.columns.items()})
+    recipe = replace(
+        recipe, columns={name: _beside(values, Path(path).parent) for name, values in recipe.columns.items()}
+    )
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)
     check_text(recipe.file, "file", optional=False)
@@ -309,7 +311,7 @@ def read_recipe(path: str | Path) -> Recipe:
         _check_names(getattr(recipe, name), name)
     if recipe.places is not None:
         for name in check_mapping(recipe.places, "places"):
-            check_choice(name, "places", ("lat", "lon", "crs"))
+            check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
         for name in ("lat", "lon"):
             check_text(recipe.places.get(name), f"places: {name}", optional=False)
     for name, file in check_mapping(recipe.public, "public").items():
@@ -335,7 +337,7 @@ def _check_names(names: Any, of: str) -> None:
 
 
 def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Return what is said of a column, the file of its hierarchy found beside the recipe where it is not here."""
+    """Return a column with the path of its hierarchy file, which may lie beside the recipe."""
     form = column.get("hierarchy")
     name = form.get("file") if isinstance(form, Mapping) else form
     if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
@@ -350,8 +352,8 @@ def _check_step(step: Any, of: str) -> None:
     entry = find(step["method"], "anonymiser")
     if step.get("columns") is not None:
         _check_names(step["columns"], "columns")
-    given = dict(check_mapping(step.get("parameters") or {}, "parameters"))
-    for name, value in given.items():
+    settings = dict(check_mapping(step.get("parameters") or {}, "parameters"))
+    for name, value in settings.items():
         if value == []:
             raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
-    settings_of(entry, {name: value if isinstance(value, list) else [value] for name, value in given.items()})
+    settings_of(entry, {name: value if isinstance(value, list) else [value] for name, value in settings.items()})

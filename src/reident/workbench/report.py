@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import shlex
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 
 import reident
 from reident.base import DataError
+from reident.methods import find
 from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
 from reident.workbench.evaluate import RiskReport
@@ -23,10 +25,16 @@ __all__ = ["GLOSSARY", "read_points", "write_report"]
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
 _RISKIEST = 15
+#: Records shown before and after, and roles of columns that are never released.
+_ROWS, _NEVER = 3, ("place", "identifier", "person", "free text")
 _CANDIDATES = (
-    "{} judged, the most useful first, of {} chains that the steps allow; where a part by itself is refused, no "
-    "release with it is judged, and a release that is refused already meets no further attack. Each is judged as "
-    "reident check judges it, in {} draws where a method draws."
+    "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
+    "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "
+    "end with the first that refuses it."
+)
+_LEFT_OUT = (
+    "Not in the release: {}. To release one of them as it is, list it under keep in the recipe or run reident protect "
+    "with --keep (round survey weights before), then reident check."
 )
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
@@ -56,11 +64,11 @@ def write_report(
 ) -> Path:
     """Write both editions of the report of an assessment into a folder; see `Assessment.save`."""
     try:
-        (out / "figures").mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
     assessment.frame.to_csv(out / "map.csv", index=False)
-    said = _said(assessment, recipe)
+    texts = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
     candidates = None if assessment.search is None else assessment.search.candidates
     secret = {
@@ -68,6 +76,7 @@ def write_report(
         "candidates": candidates,
         "figures": [*place_figures(assessment), *figures],
         **_riskiest(assessment),
+        "rows": _rows(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
         "command": command,
@@ -78,45 +87,78 @@ def write_report(
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
         "riskiest": None,
+        "rows": None,
         "checks": None,
         "command": "",
         "receipts": _made_with(assessment),
     }
-    write_page(out / "report-external.html", "assessment", **said, **public)
-    return write_page(out / "report.html", "assessment", **said, **secret)
+    write_page(out / "report-external.html", "assessment", **texts, **public)
+    return write_page(out / "report.html", "assessment", **texts, **secret)
 
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
-    """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
-    found, said = assessment.search, assessment.sentence
-    both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
+    """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
+    search, advice = assessment.search, assessment.sentence
+    both = [] if search is None else [("the data as they are", search.before), ("the advised release", search.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
-    asked = None if not run else run[-1][1].frame
+    frame = None if not run else run[-1][1].frame
     protect = ""
-    if found is not None and found.passed and recipe:
-        named = shlex.quote(recipe)
+    if search is not None and search.passed and recipe:
+        quoted = shlex.quote(recipe)
         protect = (
-            f"reident protect --recipe {named} --out release\nreident check release --against FILE --recipe {named}"
+            f"reident protect --recipe {quoted} --out release\nreident check release --against FILE --recipe {quoted}"
         )
     return {
         "title": "Disclosure risk: assessment of a release",
-        "sentence": said if found is not None and found.passed else said[:1].upper() + said[1:],
+        "sentence": advice if search is not None and search.passed else advice[:1].upper() + advice[1:],
         "limit": f"{assessment.limit:.0%}",
-        "before": None if found is None else _counts(found.before),
-        "after": None if found is None or found.after is None else _counts(found.after),
+        "before": None if search is None else _counts(search.before),
+        "after": None if search is None or search.after is None else _counts(search.after),
         "protect": protect,
+        "steps": _steps(search),
+        "left_out": _left_out(assessment),
         "judged": judged_figure(assessment),
-        "map": None if found is None or found.judged.empty else ru_map_part(
-            found.frame, "ru-map", limit=assessment.tolerate
+        "map": None if search is None or search.judged.empty else ru_map_part(
+            search.frame, "ru-map", limit=assessment.tolerate
         ),
-        "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
+        "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
-        "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
-        "candidates_said": "" if found is None else _CANDIDATES.format(len(found.judged), found.n_chains, found.draws),
-        "n_judged": None if found is None else len(found.judged),
+        "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
+        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.draws),
+        "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }  # fmt: skip
+
+
+def _steps(search: Any) -> list[tuple[str, str]]:
+    """Return the name of each method of the advised release, with its first sentence of documentation."""
+    entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
+    return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
+
+
+def _left_out(assessment: Any) -> str:
+    """Return a sentence that names the columns that the advised release lacks and may have."""
+    search = assessment.search
+    if search is None or search.released is None or search is assessment.network:
+        return ""
+    columns = assessment.profile.columns
+    absent = columns[~columns["column"].isin(search.released.columns) & ~columns["role"].isin(_NEVER)]
+    return _LEFT_OUT.format(", ".join(absent["column"].astype(str))) if len(absent) else ""
+
+
+def _rows(assessment: Any) -> pd.DataFrame | None:
+    """Return some records of the advised release below the same records as they were."""
+    search = assessment.search
+    if search is None or search.released is None or search is assessment.network:
+        return None
+    released = pd.DataFrame(search.released)
+    columns = [name for name in search.original.columns if name in released]
+    chosen = released.index[:_ROWS]
+    parts = [search.original.loc[chosen, columns].astype(object), released.loc[chosen, columns].astype(object)]
+    both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
+    both["record"] += 1
+    return both.sort_values("record", kind="stable") if columns else None
 
 
 def _counts(panel: RiskReport) -> dict[str, Any]:
@@ -125,8 +167,8 @@ def _counts(panel: RiskReport) -> dict[str, Any]:
 
 
 def _run(panel: RiskReport) -> pd.DataFrame:
-    shown = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
-    return panel.frame.loc[panel.frame["reason"] == "", [*shown, "assumption"]]
+    columns = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
+    return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
 
 
 def read_points(path: Path) -> pd.DataFrame:
@@ -138,22 +180,22 @@ def read_points(path: Path) -> pd.DataFrame:
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
-    found = assessment.search
-    if found is None:
+    search = assessment.search
+    if search is None:
         return {"riskiest": None}
-    after = found.after is not None
-    persons = (found.after or found.before).persons
+    after = search.after is not None
+    persons = (search.after or search.before).persons
     top = persons.sort_values("risk", ascending=False, kind="stable").head(_RISKIEST)
-    known = [name for name in found.original.columns if name in found.known]
-    table = found.original.loc[top.index, known].astype(object)
-    record = top.index if assessment.network is found else top.index + 1  # a node has its name
-    told = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
+    known = [name for name in search.original.columns if name in search.known]
+    table = search.original.loc[top.index, known].astype(object)
+    record = top.index if assessment.network is search else top.index + 1  # a node has its name
+    risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
-    named = "name of the node" if assessment.network is found else "number of the record in the file as it was read"
-    named += ", of several of a person the first" if len(persons) < len(found.original) else ""
+    label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
+    label += ", of several of a person the first" if len(persons) < len(search.original) else ""
     return {
-        "riskiest": pd.concat([told, table], axis=1),
-        "riskiest_said": f"By {named}, in the {where}, with what is known.",
+        "riskiest": pd.concat([risks, table], axis=1),
+        "riskiest_said": f"By {label}, in the {where}, with what is known.",
     }
 
 

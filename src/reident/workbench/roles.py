@@ -1,4 +1,4 @@
-"""What a column may be to an intruder and to a custodian: a proposal with its reason, to be confirmed."""
+"""Propose the role of each column, with a reason, to be confirmed by the custodian."""
 
 from __future__ import annotations
 
@@ -74,48 +74,60 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
             return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
     for north, east in _pairs(numeric, MEANING["north"], MEANING["east"]):
         if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
-            found = crs or _german_crs(table[east], table[north])
-            reason = "metres east and north by name and range" + ("" if found else ": name a CRS, such as EPSG:25832")
-            return PlaceColumns(lat=north, lon=east, crs=found, reason=reason)
+            system = crs or _german_crs(table[east], table[north])
+            reason = "metres east and north by name and range" + ("" if system else ": name a CRS, such as EPSG:25832")
+            return PlaceColumns(lat=north, lon=east, crs=system, reason=reason)
     return None
 
 
 #: How places are written as texts, and what that is called.
 _PLACE_TEXTS = {
     "points of well-known text": re.compile(r"(SRID=\d+; ?)?POINT ?(Z |M |ZM )?\(.+\)", re.IGNORECASE),
-    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*"),
+    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*|\d{1,3}[.,]\d+ ?°? ?[NSEOW]"),
     "pairs of coordinates": re.compile(r"[(\[]?[+-]?\d{1,3}\.\d+ ?[,;/ ] ?[+-]?\d{1,3}\.\d+[)\]]?"),
 }
 
 
 def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
     """Return hints for a custodian: texts that are places, impossible places, places at 0, 0 or exchanged."""
-    told = []
+    hints = []
     for name in table.columns:
         if types[name] != "text" or pd.api.types.is_bool_dtype(table[name]):
             continue
         cells = [str(cell).strip() for cell in table[name].dropna().head(200)]
         for what, pattern in _PLACE_TEXTS.items():
             if cells and all(map(pattern.fullmatch, cells)):
-                told.append(
+                hints.append(
                     f"{name}: {what}; written as two columns of numbers, latitude and longitude in degrees, they would "
                     "be taken as places"
                 )
     if places is not None:
-        return told + [f"{places['lat']}, {places['lon']}: {hint}" for hint in _place_hints(table, places)]
+        return hints + [f"{places['lat']}, {places['lon']}: {hint}" for hint in _place_hints(table, places)]
     numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
     for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -180, 360) and _within(table[lon], -90, 90):
-            told.append(f"{lat}, {lon}: latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so")
-    return told
+            hints.append(f"{lat}, {lon}: latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so")
+        else:
+            hints.append(
+                f"{lat}, {lon}: named as latitude and longitude, but no degrees: correct them, or name the CRS"
+            )
+    return hints
 
 
-#: Nobody but the staff of stations lives beyond these latitudes, degrees.
+#: Only the staff of stations lives beyond these latitudes, degrees.
 _INHABITED = (-57.0, 79.0)
+#: South, north, west and east of countries whose exchanged coordinates lie in or by the Indian Ocean, degrees.
+_COUNTRIES = {
+    "Germany": (47.2, 55.1, 5.8, 15.1), "the United Kingdom": (49.8, 60.9, -8.7, 1.8),
+    "Austria": (46.3, 49.1, 9.5, 17.2),
+    "Switzerland": (45.8, 47.9, 5.9, 10.5), "France": (42.3, 51.1, -4.8, 8.3), "Italy": (36.6, 47.1, 6.6, 18.6),
+    "the Netherlands or Belgium": (49.5, 53.6, 2.5, 7.3), "Denmark": (54.5, 57.8, 8.0, 15.2),
+    "Poland": (49.0, 54.9, 14.1, 24.2), "Czechia": (48.5, 51.1, 12.0, 18.9), "Sweden": (55.3, 69.1, 11.0, 24.2),
+}  # fmt: skip
 
 
 def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
-    """Return hints on places that are impossible, at 0, 0, or whose two coordinates seem exchanged."""
+    """Return hints on places that are impossible, at 0, 0, or seem to have their coordinates exchanged."""
     columns = [table[places[name]].to_numpy(np.float64, na_value=np.nan) for name in ("lat", "lon")]
     known = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
     north, east = (column[known] for column in columns)
@@ -137,10 +149,23 @@ def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
         low, high = _INHABITED
         here, there = ((low <= values) & (values <= high) for values in (north, east))
         if (~here & there).mean() > 0.5:
-            return [*hints, "most places lie where nobody lives: latitude and longitude may be exchanged"]
+            return [*hints, "most places lie where no people live: latitude and longitude may be exchanged"]
+        if country := _exchanged_country(north, east):
+            hints.append(
+                f"with latitude and longitude exchanged, nine in ten places would lie in {country}: if that is right, "
+                f"--lat {places['lon']} --lon {places['lat']} exchanges them"
+            )
     if exchanged:
         hints.append(f"{exchanged} record(s) lie among the others with their two coordinates exchanged")
     return hints
+
+
+def _exchanged_country(north: FloatArray, east: FloatArray) -> str:
+    """Return a country in which nine in ten places lie once their coordinates are exchanged, "" for none."""
+    for name, (south, top, west, right) in _COUNTRIES.items():
+        if ((south <= east) & (east <= top) & (west <= north) & (north <= right)).mean() >= 0.9:
+            return name
+    return ""
 
 
 def _exchanged(north: FloatArray, east: FloatArray) -> int:
@@ -157,10 +182,13 @@ def _exchanged(north: FloatArray, east: FloatArray) -> int:
 def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:
     """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
     return [
-        (one, two)
-        for one in names
+        (first_name, two)
+        for first_name in names
         for two in names
-        if one != two and words(one) & first and words(two) & second and _stem(one, first) == _stem(two, second)
+        if first_name != two
+        and words(first_name) & first
+        and words(two) & second
+        and _stem(first_name, first) == _stem(two, second)
     ]
 
 
@@ -188,23 +216,23 @@ def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
 
 def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
     """Return a role and a reason for each column."""
-    found = {}
+    roles = {}
     ends, person = _relations(table, types), repeated_ids(table)[:1]
     for name in table.columns:
         if ends is not None:
-            found[name] = (
+            roles[name] = (
                 ("node", "one end of a relation") if name in ends else ("other", "of a relation, not a person")
             )
         elif places is not None and name in (places["lat"], places["lon"]):
-            found[name] = ("place", str(places["reason"]))
+            roles[name] = ("place", str(places["reason"]))
         elif types[name] == "geometry":
-            found[name] = ("place", "the geometry of the file")
+            roles[name] = ("place", "the geometry of the file")
         elif name in person:
-            many = table[name].notna().sum() / table[name].nunique()
-            found[name] = ("person", f"the name, and {many:.1f} records a value: whose they are")
+            records_each = table[name].notna().sum() / table[name].nunique()
+            roles[name] = ("person", f"the name, and {records_each:.1f} records a value: whose they are")
         else:
-            found[name] = _role(name, table[name].dropna(), types[name], len(table))
-    return found
+            roles[name] = _role(name, table[name].dropna(), types[name], len(table))
+    return roles
 
 
 #: Of a list of relations at least this share of the rows are pairs not met before, at most that share are loops.
@@ -216,40 +244,40 @@ def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str]
 
     Each edge stands once; of columns that are named so it may stand in both directions, and some loops may be there.
     """
-    named = end_columns([str(name) for name in table.columns])
-    ends = named or (tuple(table.columns) if len(table.columns) == 2 else None)
+    stated = end_columns([str(name) for name in table.columns])
+    ends = stated or (tuple(table.columns) if len(table.columns) == 2 else None)
     if ends is None or types[ends[0]] != types[ends[1]] or types[ends[0]] not in ("integer", "text"):
         return None
     pairs = pd.DataFrame(np.sort(table[list(ends)].dropna().astype("str").to_numpy(str), axis=1))
     if not len(pairs) or table[ends[0]].isna().any():
         return None
-    left, right = (set(table[name].dropna()) for name in ends)
-    alike = len(left & right) / min(len(left), len(right))
+    first_values, right = (set(table[name].dropna()) for name in ends)
+    alike = len(first_values & right) / min(len(first_values), len(right))
     once, loops = 1 - pairs.duplicated().mean(), (pairs[0] == pairs[1]).mean()
-    if (once < 1 or loops) and (named is None or alike < 0.5 or once < _ONCE or loops > _LOOPS):
+    if (once < 1 or loops) and (stated is None or alike < 0.5 or once < _ONCE or loops > _LOOPS):
         return None
-    return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
+    return ends if alike >= (0.5 if stated is None else 0.1) and (stated is not None or len(table) >= 20) else None
 
 
 def repeated_ids(table: pd.DataFrame) -> list[Any]:
     """Return the columns that by name and values say which records are one person's, that of most persons first."""
-    found = {}
+    counts = {}
     for name in table.columns:
-        told, known = words(name), table[name].dropna()
-        if not told or not told <= MEANING["person"] or known.dtype.kind not in "iuOT":
+        name_words, known = words(name), table[name].dropna()
+        if not name_words or not name_words <= MEANING["person"] or known.dtype.kind not in "iuOT":
             continue
         n = known.nunique()
         if n >= _FEWEST_PERSONS and n < _NEARLY_ALL * len(known) and len(known) < _MOST_A_PERSON * n:
-            found[name] = n
-    return sorted(found, key=lambda name: -found[name])
+            counts[name] = n
+    return sorted(counts, key=lambda name: -counts[name])
 
 
 def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
-    """Say what is counted where persons have several records, or may have."""
+    """Say whether persons or records are counted, where persons may have several records."""
     if person is not None:
         n = table[person].nunique() + int(table[person].isna().sum())
-        told = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
-        return [f"{told}, each at risk if one of the records is."] if n < len(table) else []
+        sentence = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
+        return [f"{sentence}, each at risk if one of the records is."] if n < len(table) else []
     return [
         f"Records are counted, not persons: {name} has {table[name].nunique()} values in {len(table)} records. If it "
         f"says which records are one person's, --person {name} of check, in a recipe the role person, counts persons."
@@ -258,14 +286,16 @@ def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
 
 
 def says_identifier(name: Any) -> bool:
-    """Whether a column's name says that it tells who a record is."""
+    """Return whether a column's name is that of an identifier."""
     return bool(meant(name, "identifier"))
 
 
 def says_name(name: Any) -> bool:
     """Whether a column's name says that it holds names of persons: "Nachname", "last name"."""
-    told = words(name)
-    return bool(told & MEANING["name of a person"]) or ("name" in told and bool(told & {"last", "first", "family"}))
+    name_words = words(name)
+    return bool(name_words & MEANING["name of a person"]) or (
+        "name" in name_words and bool(name_words & {"last", "first", "family"})
+    )
 
 
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
@@ -274,28 +304,28 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     counts = known.value_counts()
     if len(counts) == 1 and n > 1:
         return "other", "one value for all records"
-    share, told = len(counts) / len(known), words(name)
+    share, name_words = len(counts) / len(known), words(name)
     if kind == "text" and not pd.api.types.is_bool_dtype(known):
         texts = known.astype(str)
         if texts.head(200).str.fullmatch(_EMAIL.pattern).mean() > 0.8:
             return "identifier", "addresses of e-mail"
         if texts.str.len().mean() > 40 and texts.head(200).str.contains(" ").mean() > 0.5 and share > 0.2:
             return "free text", f"long texts, {texts.str.len().mean():.0f} letters on average"
-    if told & MEANING["household"] and share < 0.98 and len(known) / len(counts) < 20:
+    if name_words & MEANING["household"] and share < 0.98 and len(known) / len(counts) < 20:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
-    if _is_weight(told, known, kind):
+    if _is_weight(name_words, known, kind):
         return "weight", "the name, and positive numbers with a mean of 1 or more"
     if says_name(name) and kind == "text":
         return "identifier", "the name of a person"
-    named = meant(name, "sensitive")
-    if named:
-        return "sensitive", f"the name says {named[0]}"
-    named = meant(name, "identifier")
-    if named and share > 0.5:
-        return "identifier", f"the name says {named[0]}, and {share:.0%} of the values are distinct"
-    named = meant(name, "quasi-identifier")
-    if named:
-        return "quasi-identifier", f"the name says {named[0]}"
+    meanings = meant(name, "sensitive")
+    if meanings:
+        return "sensitive", f"the name says {meanings[0]}"
+    meanings = meant(name, "identifier")
+    if meanings and share > 0.5:
+        return "identifier", f"the name says {meanings[0]}, and {share:.0%} of the values are distinct"
+    meanings = meant(name, "quasi-identifier")
+    if meanings:
+        return "quasi-identifier", f"the name says {meanings[0]}"
     if kind == "date":
         return "quasi-identifier", "dates, which others may know"
     single = share >= _NEARLY_ALL and len(known) > 1
@@ -329,7 +359,7 @@ def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
 
 
 def survey_weights(column: pd.Series, population: float | None = None) -> tuple[pd.Series, str]:
-    """Return for how many persons each record stands, itself at least, and what was changed, nothing for nothing.
+    """Return the number of persons that each record stands for, at least 1, and a note about changes.
 
     Weights are scaled to the size of the population where that is told. Those below 1 (normalised ones have a mean of
     1), and missing ones, count as 1: the fewest persons that the weights allow, so that no risk is told too small.
@@ -341,26 +371,26 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
     ParameterError
         If the population is smaller than the number of records.
     """
-    given = pd.to_numeric(column, errors="coerce").astype(float)
-    bad = (given.isna() & column.notna()) | (given < 0) | np.isinf(given)
-    if bad.any() or not (given > 0).any():
+    weights = pd.to_numeric(column, errors="coerce").astype(float)
+    bad = (weights.isna() & column.notna()) | (weights < 0) | np.isinf(weights)
+    if bad.any() or not (weights > 0).any():
         raise DataError(
             f"`weight` must be a column of numbers of at least 0, not all 0, got {int(bad.sum())} others in "
             f"{column.name!r}, such as {text_of(column[bad].iloc[0])!r}: give that column another role, or correct them"
             if bad.any()
             else f"`weight` must be a column with numbers above 0, got none in {column.name!r}: give it another role"
         )
-    told, scaled = [], given.fillna(0)
+    changes, scaled = [], weights.fillna(0)
     if population is not None:
-        check_real(population, "population", low=len(given), why="it holds the records of the file, one person each")
+        check_real(population, "population", low=len(weights), why="it holds the records of the file, one person each")
         scaled = scaled * population / scaled.sum()
-        told.append(f"they were scaled from a sum of {given.sum():,.6g} to a population of {population:,.0f}")
+        changes.append(f"they were scaled from a sum of {weights.sum():,.6g} to a population of {population:,.0f}")
     small = int((scaled < 1 - 1e-9).sum())
     if small:
-        told.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
+        changes.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
         if population is None:
-            told.append(
+            changes.append(
                 f"the records then stand for the fewest persons that the weights allow (their mean is "
-                f"{given.mean():.2f}): --population, in the recipe population, scales them to the persons there are"
+                f"{weights.mean():.2f}): --population, in the recipe population, scales them to the persons there are"
             )
-    return scaled.clip(lower=1), f"Weights in {column.name}: {'; '.join(told)}." if told else ""
+    return scaled.clip(lower=1), f"Weights in {column.name}: {'; '.join(changes)}." if changes else ""

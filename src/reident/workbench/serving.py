@@ -1,4 +1,4 @@
-"""Serve the desk for one's own data as a page: Voila, to this machine alone, under a token."""
+"""Serve the wizard for one's own data as a page: Voila, to this machine alone, under a token."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def page(parameters: dict[str, object]) -> nbformat.NotebookNode:
     """Return the notebook's cells that belong to the page, with these parameters."""
     notebook = nbformat.read(notebooks_folder() / f"{NOTEBOOK}.ipynb", as_version=4)
     cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", [])]
-    told = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+    assignments = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
     last = max(i for i, cell in enumerate(cells) if "parameters" in cell.metadata["tags"])
-    cells.insert(last + 1, nbformat.v4.new_code_cell(told))
+    cells.insert(last + 1, nbformat.v4.new_code_cell(assignments))
     notebook.cells = cells
     return notebook
 
@@ -80,9 +80,9 @@ def serve(
             _open_browser(address, Path.cwd())
 
     folder = Path.cwd()
-    shown = {"file": "" if file is None else str(file), "folder": str(folder), "profile": profile, "jobs": jobs}
+    parameters = {"file": "" if file is None else str(file), "folder": str(folder), "profile": profile, "jobs": jobs}
     with scratch(longest=_LONGEST) as place:  # it holds names of files, no data
-        nbformat.write(page(shown), place / "reident.ipynb")
+        nbformat.write(page(parameters), place / "reident.ipynb")
         arguments = [
             str(place / "reident.ipynb"), f"--port={port}", f"--Voila.ip={_HOST}", "--Voila.port_retries=0",
             f"--Voila.open_browser={browser}", "--Voila.log_level=WARN", f"--Voila.root_dir={place}",
@@ -91,7 +91,7 @@ def serve(
             f"--MappingKernelManager.cull_interval={max(1, _CULL_SECONDS // 10)}",
         ]  # fmt: skip
         if sys.platform != "win32" and len(str(place)) <= _LONGEST:
-            arguments.append("--KernelManager.transport=ipc")  # what is said to the kernel passes no network at all
+            arguments.append("--KernelManager.transport=ipc")  # messages to the kernel pass no network
         print(f"{address}\nCtrl-C ends it.", flush=True)
         headers = {"headers": {"Content-Security-Policy": _POLICY}}
         os.environ.update(isolated_environment())

@@ -116,7 +116,7 @@ def _rows_of(pairs: Any, network: Network, dataset: Dataset) -> IntArray | None:
     own = pd.Index([str(name) for name in dataset.names])
     nodes = pd.Index([str(node) for node in network.nodes])
     if isinstance(pairs, str) and pairs == SAME_ORDER:
-        return own.get_indexer(nodes).astype(np.int64)
+        return _complete(own.get_indexer(nodes).astype(np.int64))
     if isinstance(pairs, str | Path):
         pairs = pd.read_csv(pairs, dtype=str)
     if isinstance(pairs, Mapping):
@@ -127,6 +127,14 @@ def _rows_of(pairs: Any, network: Network, dataset: Dataset) -> IntArray | None:
     if listed.index.duplicated().any() or listed.duplicated().any():
         raise DataError("`pairs` must name each node once at most")
     rows: IntArray = own.get_indexer(listed.reindex(nodes)).astype(np.int64)
-    if not (rows >= 0).any():
-        raise DataError("`pairs` must name nodes of both networks, got none that both have")
+    return _complete(rows)
+
+
+def _complete(rows: IntArray) -> IntArray:
+    """Return the original node of each released node; refuse pairs that leave released nodes out."""
+    if unpaired := int((rows < 0).sum()):
+        raise DataError(
+            f"`pairs` must name the original node of each of the {len(rows)} released nodes, got none for {unpaired}: "
+            "--pairs FILE lists them (protect writes it beside the release)"
+        )
     return rows

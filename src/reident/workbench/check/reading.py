@@ -180,9 +180,12 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
         if not {"original_row", "released_row"} <= set(pairs):
             raise DataError(f"`pairs` must have the columns original_row and released_row, got {list(pairs)}")
         listed = pairs.drop_duplicates("released_row").set_index("released_row")["original_row"]
-        if len(listed) < len(pairs) or not listed.index.isin(range(m)).all():
-            raise DataError(f"`pairs` must name each of the {m} released rows, counted from 0, once at most")
-        pairs = listed.reindex(range(m), fill_value=-1)
+        if len(listed) < len(pairs) or not listed.index.isin(range(m)).all() or len(listed) < m:
+            raise DataError(
+                f"`pairs` must name each of the {m} released rows once, counted from 0, got {len(listed)} of them in "
+                f"{len(pairs)} lines: the original row of a released row that is no person's is -1"
+            )
+        pairs = listed.reindex(range(m))
     rows = np.asarray(pairs)
     if rows.shape != (m,) or rows.dtype.kind not in "iu":
         raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows, whole numbers")
@@ -216,6 +219,9 @@ def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
             )
         keys.append(pd.Index(column.map(text_of), dtype=object))
     rows: IntArray = keys[0].get_indexer(keys[1]).astype(np.int64)
-    if not (rows >= 0).any():
-        raise DataError("`id` must have values that both files share, got none: no person is found in the release")
+    if unpaired := int((rows < 0).sum()):
+        raise DataError(
+            f"`id` must have the same values in both files, got {unpaired} of {len(rows)} released records whose value "
+            "the original lacks: --pairs FILE says which record is which (-1 for a released row that is no person's)"
+        )
     return rows

@@ -1,4 +1,4 @@
-"""What the page for one's own data says by itself: its style, its explanations, and links that hold files."""
+"""Texts, style and file links of the page for own data."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ STYLE = """<style>
 }
 </style>"""
 RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
-tolerable risk; <i>share above</i> is the share of persons for whom that is accepted, 0 for nobody. The more often each
-release is repeated, the surer and the slower: quick for a first look, full for a decision. Of the methods all are tried
-that are chosen (with Ctrl or Shift several)."""
-MAP = """Each release that was judged, by its share of persons above the limit; dashed: more than tolerated, and of a
-refused release at least as many."""
+tolerable risk; <i>share above</i> is the tolerated share of such persons. Each release is repeated: quick for a first
+look, full for a decision. All methods chosen below are tried (Ctrl or Shift chooses several)."""
+MAP = """Each point is a release that was judged, by its share of persons above the limit. Dashed: more than tolerated;
+a refused release has at least the share drawn."""
 
 
 def roles_told() -> str:
-    """Return what the roles mean."""
-    told = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
+    """Return a list of the roles with their meanings."""
+    listed = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
     return (
-        f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{told}</ul></details>"
+        f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{listed}</ul></details>"
     )
 
 
@@ -57,7 +56,7 @@ def sentence(error: Exception) -> str:
 
 
 def found_told(opened: OpenedFile) -> str:
-    """Return what was found about a file."""
+    """Return a description of an opened file, with receipts and notes."""
     notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
     listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     return f"<p>{html.escape(str(opened).splitlines()[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
@@ -76,6 +75,6 @@ def linked(path: Path, name: str) -> str:
 
 
 def download(name: str, content: bytes, text: str = "") -> str:
-    """Return a link that holds a file: nothing is fetched, and no further address serves confidential data."""
+    """Return a link that holds a file, so that no further address serves confidential data."""
     address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
     return f'<a download="{html.escape(name)}" href="{address}">{html.escape(text or name)}</a>'

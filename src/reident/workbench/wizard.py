@@ -1,7 +1,7 @@
-"""A desk for one's own data in the browser: from the file to the checked release.
+"""A wizard for own data in the browser: from the file to the checked release.
 
-It writes and runs the commands of the command line, `reident open`, `assess`, `protect` and `check`, and shows them:
-whoever types them gets the same files.
+It runs the commands `reident open`, `assess`, `protect` and `check` and shows them, so that a terminal gives the same
+files.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from reident.workbench.assessing import releases_to_try
 from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.dataset import dataset_of
-from reident.workbench.desk_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, recipe_of
 from reident.workbench.report import read_points
 from reident.workbench.search import DRAWS
+from reident.workbench.wizard_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 
-__all__ = ["Desk"]
+__all__ = ["Wizard"]
 
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}
 
 
-class Desk:
+class Wizard:
     """Widgets for one's own data, from the file to the checked release.
 
-    A choice is an option of a command, and the commands are on the page (`script`). What was found is taken away as
-    soon as it is no longer what was chosen.
+    A choice is an option of a command, and the commands are on the page (`script`). Results of other choices are
+    removed.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Desk:
 
     Examples
     --------
-    >>> desk = Desk()
-    >>> desk.commands()
+    >>> wizard = Wizard()
+    >>> wizard.commands()
     {}
     """
 
@@ -111,11 +111,11 @@ class Desk:
         self._later = widgets.VBox(
             [
                 head("2. The columns"), widgets.HTML(roles_told()), self.columns.widget, self.wrong,
-                head("3. What is tolerable, and what is tried"), widgets.HTML(f"<p>{RULE}</p>"), self.limit,
+                head("3. The limit, and the methods to try"), widgets.HTML(f"<p>{RULE}</p>"), self.limit,
                 self.tolerate, self.profile,
                 self.methods.widget, widgets.HBox([self.assess, self.stop]),
-                head("4. What was found"), self.state, self._mapped, self.verdict, self.protect,
-                head("5. To take away"), self.taken,
+                head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
+                head("5. Files to take away"), self.taken,
                 head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
@@ -140,7 +140,7 @@ class Desk:
 
     @property
     def out(self) -> str:
-        """The folder of what is written, relative to that of the files."""
+        """The output folder, relative to that of the files."""
         path = Path(self.file.value)
         return (path.parent / f"{path.name.lstrip('.-').partition('.')[0]}-reident").as_posix()
 
@@ -185,8 +185,8 @@ class Desk:
     def _listed(self) -> str:
         names = list(self.file.options)
         more = f" and {len(names) - 9} more" if len(names) > 9 else ""
-        held = f"holds {', '.join(names[:9])}{more}" if names else "holds no file that can be read"
-        return f"The folder {self.folder} {held}. Choose a file by the field above, or type the path of another."
+        content = f"holds {', '.join(names[:9])}{more}" if names else "holds no file that can be read"
+        return f"The folder {self.folder} {content}. Choose a file by the field above, or type the path of another."
 
     def _offer(self) -> None:
         """Offer the methods that fit the roles."""
@@ -202,8 +202,8 @@ class Desk:
                 dataset = dataset_of(self.columns.file, recipe)
                 tried, left_out = releases_to_try(dataset, methods=recipe.tried())
                 for kind, settings in tried.items():
-                    fitting = [one for one in entries("anonymiser", kind) if one.name not in left_out]
-                    offered += [(one, usual_values(one, settings)) for one in fitting]
+                    fitting = [entry for entry in entries("anonymiser", kind) if entry.name not in left_out]
+                    offered += [(entry, usual_values(entry, settings)) for entry in fitting]
             located = (self.file.value, self.part.value, str(recipe.places), recipe.named("place"))
             if located != self._located:
                 self._located = located
@@ -215,7 +215,7 @@ class Desk:
         self.methods.offer(offered, keep=True)  # and takes away what was found
 
     def _change(self) -> None:
-        """Stop what is running and take away what was found: it is not about the choices any more."""
+        """Stop the run and remove results of other choices."""
         self.cancel()
         self.frame = pd.DataFrame()
         self._draw()
@@ -241,7 +241,7 @@ class Desk:
         return self.folder / self.out / "report" / "recipe.yaml"
 
     def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of `reident` that do what is chosen, in their order; none before a file is chosen."""
+        """Return the arguments of each `reident` command for the choices, in their order; none without a file."""
         if self.opened is None:
             return {}
         out = self.out
@@ -266,8 +266,8 @@ class Desk:
 
     def _tried(self, name: str) -> str:
         values = self.methods.values(name) if self.methods.moved(name) else {}
-        told = ";".join(f"{parameter}={','.join(f'{v:g}' for v in listed)}" for parameter, listed in values.items())
-        return f"{name}:{told}" if told else name
+        settings = ";".join(f"{parameter}={','.join(f'{v:g}' for v in listed)}" for parameter, listed in values.items())
+        return f"{name}:{settings}" if settings else name
 
     def _free(self) -> str:
         """Return the first folder for a release that is not there yet: none is ever overwritten."""
@@ -278,8 +278,11 @@ class Desk:
     def text(self) -> str:
         """The commands as a script."""
         lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
-        for arguments in self.commands().values():
-            words = [(" \\\n  " if one.startswith("--") else " ") + shlex.quote(one) for one in arguments]
+        refused = "assess" in self.done and not self._advised.is_file()
+        for name, arguments in self.commands().items():
+            if refused and name in ("protect", "check"):
+                continue  # the recipe that they read was not written
+            words = [(" \\\n  " if word.startswith("--") else " ") + shlex.quote(word) for word in arguments]
             lines.append("reident" + "".join(words))
         return "\n".join([*lines, ""])
 
@@ -301,20 +304,20 @@ class Desk:
             thread.join()
 
     def cancel(self) -> None:
-        """Stop what is running; what had finished is kept, and the same command goes on from there."""
+        """Stop the run; finished parts are stored, and the next run goes on from there."""
         self._stopped = True
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()
 
     def _work(self, steps: Sequence[str], commands: dict[str, list[str]]) -> None:
-        said: dict[str, str] = {}
+        outputs: dict[str, str] = {}
         try:
             place, recipe = self.folder / self.out, ("recipe.yaml", "recipe.png")
             if "open" in steps:
                 check_replaceable(place, recipe)
             for name in steps:
-                code, said[name], error = self._call(name, commands[name])
+                code, outputs[name], error = self._call(name, commands[name])
                 if self._stopped:
                     self.state.value = "Stopped. What had finished is kept for the next time."
                     return
@@ -328,7 +331,7 @@ class Desk:
                 return
             self.done += steps
             self.state.value = "Done."
-            self._tell(said)
+            self._tell(outputs)
         except Exception as error:  # it would be lost in the thread
             self.state.value = bold(sentence(error))
         finally:
@@ -354,7 +357,7 @@ class Desk:
                     self._say(f"reident {name} is running{done}")
 
     def _say(self, text: str) -> None:
-        """Say what is under way, and for how long."""
+        """Show the running step and its time."""
         self.state.value = f"<p>{html.escape(text)} ({time.monotonic() - self._began:.0f} s)</p>"
 
     def _n_judged(self) -> int:
@@ -369,17 +372,17 @@ class Desk:
         if data != self.map.data:
             self.map.data = data
 
-    def _tell(self, said: Mapping[str, str]) -> None:
-        """Show the verdict of what was run, and offer what was written."""
-        if "assess" in said:
-            knows, verdict, *others = said["assess"].partition("\nreport: ")[0].splitlines()
+    def _tell(self, outputs: Mapping[str, str]) -> None:
+        """Show the verdict and offer the written files."""
+        if "assess" in outputs:
+            knows, verdict, *others = outputs["assess"].partition("\nreport: ")[0].splitlines()
             small = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in (*others, knows))
             self.verdict.value = bold(verdict) + small
             path = self._advised.with_name("map.csv")
             self.frame = read_points(path) if path.stat().st_size > 2 else pd.DataFrame()
             self._draw()
         else:
-            lines = [said["check"].splitlines()[0], *said["protect"].splitlines()]
+            lines = [outputs["check"].splitlines()[0], *outputs["protect"].splitlines()]
             self.verdict.value = f"{bold(lines[0])}<pre>{html.escape(chr(10).join(lines[1:]))}</pre>"
         place = self.folder / self.out
         files = [place / "recipe.yaml", *sorted((place / "report").glob("*.html")), self._advised]

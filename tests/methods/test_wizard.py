@@ -1,4 +1,4 @@
-"""The desk for one's own data without a browser: what it shows is what its commands found."""
+"""The wizard for one's own data without a browser: what it shows is what its commands found."""
 
 import html
 import json
@@ -19,8 +19,8 @@ from judged import protect_into
 from office import office
 from reident.base import record_files
 from reident.workbench.dataset import dataset_of
-from reident.workbench.desk import Desk
 from reident.workbench.recipe import read_recipe, recipe_of
+from reident.workbench.wizard import Wizard
 
 pytestmark = pytest.mark.whole
 
@@ -37,37 +37,28 @@ def _sentence(report):
 @pytest.mark.slow
 def test_the_map_of_the_advised_release_is_shown(tmp_path):
     office(150).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1")
-    desk = Desk("patienten.csv", folder=tmp_path, profile="smoke", jobs=1)
-    assert desk.map.data == {}
+    wizard = Wizard("patienten.csv", folder=tmp_path, profile="smoke", jobs=1)
+    assert wizard.map.data == {}
     for name in ("PLZ", "Beruf", "Aufnahme"):
-        desk.roles[name].value = "other"
-    desk.methods.names.value = ("donut", "mondrian")
-    desk.run("assess", wait=True)
-    assert desk.state.value == "Done."
-    assert set(desk.shown.options) == {"places", "table"}
-    assert "mondrian" in desk.verdict.value
-    assert desk.shown.value == "table"
-    # What the command wrote: the same map with the same refusals, and the same verdict.
-    report = (tmp_path / desk.out / "report" / "report.html").read_text()
-    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
-    assert any("refused" in point for curve in desk.map.data["curves"] for point in curve["points"])
-    assert f"<b>{html.escape(_sentence(report))}</b>" in desk.verdict.value
-    desk.tolerate.value = 0.5
-    assert not any("refused" in point for curve in desk.map.data["curves"] for point in curve["points"])
-    desk.tolerate.value = 0.0
-    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
-    assert {curve["name"] for curve in desk.map.data["curves"]} >= {"mondrian"}
-    desk.shown.value = "places"
-    assert {curve["name"] for curve in desk.map.data["curves"]} == {"donut"}
-    desk.roles["PLZ"].value = "quasi-identifier"
-    assert (desk.map.data, desk.maps, desk.verdict.value) == ({}, {}, "")
+        wizard.roles[name].value = "other"
+    wizard.methods.names.value = ("donut", "mondrian")
+    wizard.run("assess", wait=True)
+    assert wizard.state.value == "Done."
+    assert "mondrian" in wizard.verdict.value
+    # As the command wrote it: the same map, and the same verdict.
+    report = (tmp_path / wizard.out / "report" / "report.html").read_text()
+    assert json.loads(json.dumps(wizard.map.data)) == _shown(report)
+    assert any("mondrian" in curve["name"] for curve in wizard.map.data["curves"])
+    assert f"<b>{html.escape(_sentence(report))}</b>" in wizard.verdict.value
+    wizard.roles["PLZ"].value = "quasi-identifier"
+    assert (wizard.map.data, wizard.frame.empty, wizard.verdict.value) == ({}, True, "")
 
 
-def _written(desk):
+def _written(wizard):
     """Return the recipe that the command of the page writes."""
-    done = call(desk.folder, *desk.commands()["open"])
+    done = call(wizard.folder, *wizard.commands()["open"])
     assert done.returncode == 0, done.stderr
-    return read_recipe(desk.folder / desk.out / "recipe.yaml")
+    return read_recipe(wizard.folder / wizard.out / "recipe.yaml")
 
 
 def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
@@ -76,62 +67,66 @@ def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
     metres = gpd.GeoSeries(gpd.points_from_xy(*degrees, crs=4326)).to_crs(25832)
     table["A1"], table["A2"] = metres.y.round().astype(int), metres.x.round().astype(int)
     table.drop(columns=["Länge", "Breite"]).to_csv(tmp_path / "orte.csv", sep=";", index=False)
-    desk = Desk("orte.csv", folder=tmp_path)
-    columns = desk.columns
+    wizard = Wizard("orte.csv", folder=tmp_path)
+    columns = wizard.columns
     assert (columns.lat.value, columns.lon.value, columns.where.value) == ("", "", "")
-    assert not any(word.startswith("--lat") for word in desk.commands()["open"])
+    assert not any(word.startswith("--lat") for word in wizard.commands()["open"])
     columns.lat.value = "A1"
-    assert "A1 is a place by the role alone" in desk.wrong.value
-    assert desk.assess.disabled
+    assert "A1 is a place by the role alone" in wizard.wrong.value
+    assert wizard.assess.disabled
     columns.lon.value = "A2"
-    assert "hold no degrees: for metres a CRS must be named" in desk.wrong.value
+    assert "hold no degrees: for metres a CRS must be named" in wizard.wrong.value
     columns.crs.value = "EPSG:nonsense"
-    assert "`crs` must name a coordinate system" in desk.wrong.value
+    assert "`crs` must name a coordinate system" in wizard.wrong.value
     columns.crs.value = "EPSG:27700"
-    assert "hold no places in EPSG:27700" in desk.wrong.value
+    assert "hold no places in EPSG:27700" in wizard.wrong.value
     columns.crs.value = "EPSG:25832"
-    assert desk.wrong.value == ""
+    assert wizard.wrong.value == ""
     assert "60 places were recognised" in columns.where.value
-    assert (desk.roles["A1"].value, desk.roles["A2"].value) == ("place", "place")
-    assert {"donut", "mondrian"} <= {name for _, name in desk.methods.names.options}
+    assert (wizard.roles["A1"].value, wizard.roles["A2"].value) == ("place", "place")
+    assert {"donut", "mondrian"} <= {name for _, name in wizard.methods.names.options}
     told = columns.recipe
-    written = _written(desk)
+    written = _written(wizard)
     assert written.places == told.places == {"lat": "A1", "lon": "A2", "crs": "EPSG:25832"}
     assert written.columns == told.columns
-    desk.roles["A2"].value = "other"
-    assert (columns.lat.value, columns.lon.value, desk.roles["A1"].value) == ("", "", "other")
+    wizard.roles["A2"].value = "other"
+    assert (columns.lat.value, columns.lon.value, wizard.roles["A1"].value) == ("", "", "other")
     assert columns.where.value == ""
-    assert "donut" not in {name for _, name in desk.methods.names.options}
-    assert _written(desk).places is None
+    assert "donut" not in {name for _, name in wizard.methods.names.options}
+    assert _written(wizard).places is None
 
 
 def test_proposed_places_are_taken_away_or_replaced(tmp_path):
     table = office(60)
     table["x2"], table["y2"] = (table[name].str.replace(",", ".").astype(float) for name in ("Länge", "Breite"))
     table.to_csv(tmp_path / "orte.csv", index=False)
-    desk = Desk("orte.csv", folder=tmp_path)
-    assert (desk.columns.lat.value, desk.columns.lon.value) == ("Breite", "Länge")
-    assert "recognised" in desk.columns.where.value
+    wizard = Wizard("orte.csv", folder=tmp_path)
+    assert (wizard.columns.lat.value, wizard.columns.lon.value) == ("Breite", "Länge")
+    assert "recognised" in wizard.columns.where.value
     for lat, lon in (("y2", "x2"), ("", "")):
-        desk.columns.lat.value, desk.columns.lon.value = lat, lon
-        told = desk.columns.recipe
+        wizard.columns.lat.value, wizard.columns.lon.value = lat, lon
+        told = wizard.columns.recipe
         assert told.places == ({"lat": "y2", "lon": "x2", "crs": None} if lat else None)
-        assert (_written(desk).places or {}) == (told.places or {})
-        assert desk.roles["Breite"].value == "other"
+        assert (_written(wizard).places or {}) == (told.places or {})
+        assert wizard.roles["Breite"].value == "other"
 
 
 def test_a_sheet_is_chosen_and_named_in_every_command(tmp_path):
     with pd.ExcelWriter(tmp_path / "buch.xlsx") as book:
         office(50).drop(columns=["Breite", "Länge"]).to_excel(book, sheet_name="Patienten", index=False)
         pd.DataFrame({"Stadt": list("abcd") * 8, "Alter": range(32)}).to_excel(book, sheet_name="Orte", index=False)
-    desk = Desk("buch.xlsx", folder=tmp_path)
-    assert (desk.part.description, desk.part.options, desk.part.value) == ("sheet", ("Patienten", "Orte"), "Patienten")
-    desk.part.value = "Orte"
-    assert list(desk.roles) == ["Stadt", "Alter"]
-    assert _written(desk).reading["sheet"] == "Orte"
-    recipe = _written(desk)
+    wizard = Wizard("buch.xlsx", folder=tmp_path)
+    assert (wizard.part.description, wizard.part.options, wizard.part.value) == (
+        "sheet",
+        ("Patienten", "Orte"),
+        "Patienten",
+    )
+    wizard.part.value = "Orte"
+    assert list(wizard.roles) == ["Stadt", "Alter"]
+    assert _written(wizard).reading["sheet"] == "Orte"
+    recipe = _written(wizard)
     assert list(recipe.columns) == ["Stadt", "Alter"]
-    desk.opened.data.to_csv(tmp_path / "release.csv", index=False)
+    wizard.opened.data.to_csv(tmp_path / "release.csv", index=False)
     assert (
         rd.check(
             tmp_path / "release.csv", tmp_path / "buch.xlsx", pairs="same order", recipe=recipe, attacks=["exact_join"]
@@ -145,23 +140,26 @@ def test_a_list_of_relations_goes_the_whole_way(tmp_path):
     """Roles, map, recipe, release, report."""
     rows = [f"p{a:02d};p{b:02d};{a % 3}" for a, b in nx.complete_graph(20).edges]
     (tmp_path / "freunde.csv").write_text("\n".join(["Von;Nach;Jahre", *rows]), "utf-8")
-    desk = Desk("freunde.csv", folder=tmp_path, profile="smoke", jobs=1)
-    assert {name: role.value for name, role in desk.roles.items()} == {"Von": "node", "Nach": "node", "Jahre": "other"}
-    desk.roles["Nach"].value = "other"
-    assert "`role` node must be that of two columns" in desk.wrong.value
-    assert desk.assess.disabled
-    desk.roles["Nach"].value = "node"
-    desk.methods.names.value = ("degree_anonymity", "rewire_edges")
-    assert desk.wrong.value == ""
-    desk.run("assess", wait=True)
-    assert desk.state.value == "Done."
-    assert {curve["name"] for curve in desk.map.data["curves"]} == {"degree_anonymity", "rewire_edges"}
-    report = (tmp_path / desk.out / "report" / "report.html").read_text()
-    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
-    desk.run("protect", wait=True)
-    assert "<b>passed: at most" in desk.verdict.value
-    assert "release.csv" in desk.taken.value
-    assert rd.read_recipe(tmp_path / desk.out / "report" / "recipe.yaml").ends == ["Von", "Nach"]
+    wizard = Wizard("freunde.csv", folder=tmp_path, profile="smoke", jobs=1)
+    assert {name: role.value for name, role in wizard.roles.items()} == {
+        "Von": "node",
+        "Nach": "node",
+        "Jahre": "other",
+    }
+    wizard.roles["Nach"].value = "other"
+    assert "`role` node must be that of two columns" in wizard.wrong.value
+    assert wizard.assess.disabled
+    wizard.roles["Nach"].value = "node"
+    wizard.methods.names.value = ("degree_anonymity", "rewire_edges")
+    assert wizard.wrong.value == ""
+    wizard.run("assess", wait=True)
+    assert wizard.state.value == "Done."
+    report = (tmp_path / wizard.out / "report" / "report.html").read_text()
+    assert json.loads(json.dumps(wizard.map.data)) == _shown(report)
+    wizard.run("protect", wait=True)
+    assert "<b>passed: at most" in wizard.verdict.value
+    assert "release.csv" in wizard.taken.value
+    assert rd.read_recipe(tmp_path / wizard.out / "report" / "recipe.yaml").ends == ["Von", "Nach"]
 
 
 def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
@@ -203,7 +201,7 @@ def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
     done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "-q")
     assert "nothing is advised" in done.stdout
     assert sorted(path.name for path in (tmp_path / "report").glob("*.[yc]*")) == [
-        "advice.csv", "points-table.csv", "recipe-earlier.yaml"
+        "map.csv", "recipe-earlier.yaml"
     ]  # fmt: skip
     assert "donut" in (tmp_path / "report" / "recipe-earlier.yaml").read_text()
 
@@ -223,36 +221,36 @@ def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path, name, content, told):
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    desk = Desk(folder=tmp_path)
-    desk.file.value = name
-    assert told in html.unescape(desk.told.value)
-    assert desk.commands() == {}
+    wizard = Wizard(folder=tmp_path)
+    wizard.file.value = name
+    assert told in html.unescape(wizard.told.value)
+    assert wizard.commands() == {}
     office(30).to_csv(tmp_path / "gut.csv", sep=";", index=False)
-    desk.file.value = "gut.csv"
-    assert "30 records" in desk.told.value
-    desk.file.value = name
-    assert desk._later.layout.display == "none"
+    wizard.file.value = "gut.csv"
+    assert "30 records" in wizard.told.value
+    wizard.file.value = name
+    assert wizard._later.layout.display == "none"
 
 
 def test_a_file_with_identifiers_only_says_what_is_lacking(tmp_path):
     pd.DataFrame({"id": range(50), "Fall-Nr": [f"P{i:04d}" for i in range(50)]}).to_csv(tmp_path / "a.csv", index=False)
-    desk = Desk("a.csv", folder=tmp_path)
-    assert "No column is known to others: choose the roles quasi-identifier, place or node." in desk.wrong.value
-    assert desk.assess.disabled
-    desk.roles["id"].value = "quasi-identifier"
-    assert (desk.wrong.value, desk.assess.disabled) == ("", False)
+    wizard = Wizard("a.csv", folder=tmp_path)
+    assert "No column is known to others: choose the roles quasi-identifier, place or node." in wizard.wrong.value
+    assert wizard.assess.disabled
+    wizard.roles["id"].value = "quasi-identifier"
+    assert (wizard.wrong.value, wizard.assess.disabled) == ("", False)
 
 
 def test_an_error_that_nobody_foresaw_is_a_sentence_too(tmp_path, monkeypatch):
     office(30).to_csv(tmp_path / "a.csv", sep=";", index=False)
-    desk = Desk(folder=tmp_path)
-    monkeypatch.setattr("reident.workbench.desk.prepare", lambda *_, **__: 1 / 0)
-    desk.file.value = "a.csv"
-    assert "This did not work, ZeroDivisionError" in desk.wrong.value
-    monkeypatch.setattr("reident.workbench.desk.open_file", lambda *_, **__: 1 / 0)
-    desk.file.value = ""
-    desk.file.value = "a.csv"
-    assert "This did not work, ZeroDivisionError" in desk.told.value
+    wizard = Wizard(folder=tmp_path)
+    monkeypatch.setattr("reident.workbench.wizard.releases_to_try", lambda *_, **__: 1 / 0)
+    wizard.file.value = "a.csv"
+    assert "This did not work, ZeroDivisionError" in wizard.wrong.value
+    monkeypatch.setattr("reident.workbench.wizard.open_file", lambda *_, **__: 1 / 0)
+    wizard.file.value = ""
+    wizard.file.value = "a.csv"
+    assert "This did not work, ZeroDivisionError" in wizard.told.value
 
 
 def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_one(tmp_path):
@@ -261,19 +259,19 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     points = gpd.GeoSeries(gpd.points_from_xy(*degrees))
     with pytest.warns(UserWarning, match="crs"):
         gpd.GeoDataFrame(table, geometry=points).to_file(tmp_path / "ohne.gpkg")
-    desk = Desk("ohne.gpkg", folder=tmp_path)
-    assert "must have a CRS" in desk.wrong.value
-    desk.columns.crs.value = "EPSG:nichts"
-    assert "`crs` must name a coordinate system" in desk.wrong.value
-    desk.columns.crs.value = "EPSG:4326"
-    assert (desk.wrong.value, "60 places were recognised" in desk.columns.where.value) == ("", True)
-    assert _written(desk).reading["crs"] == "EPSG:4326"
+    wizard = Wizard("ohne.gpkg", folder=tmp_path)
+    assert "must have a CRS" in wizard.wrong.value
+    wizard.columns.crs.value = "EPSG:nichts"
+    assert "`crs` must name a coordinate system" in wizard.wrong.value
+    wizard.columns.crs.value = "EPSG:4326"
+    assert (wizard.wrong.value, "60 places were recognised" in wizard.columns.where.value) == ("", True)
+    assert _written(wizard).reading["crs"] == "EPSG:4326"
     gpd.GeoDataFrame(table, geometry=points.buffer(0.1), crs=4326).to_file(tmp_path / "kreise.gpkg")
-    desk.file.value = "kreise.gpkg"
-    assert "must hold points to be where records are, got Polygon" in desk.wrong.value
-    desk.roles["geometry"].value = "other"
-    assert desk.wrong.value == ""
-    recipe = replace(desk.columns.recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}}])
+    wizard.file.value = "kreise.gpkg"
+    assert "must hold points to be where records are, got Polygon" in wizard.wrong.value
+    wizard.roles["geometry"].value = "other"
+    assert wizard.wrong.value == ""
+    recipe = replace(wizard.columns.recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}}])
     protect_into(rd.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
     # Incomes with a decimal comma are text in the original, and would be numbers in the release.
     found = rd.check(tmp_path / "release", tmp_path / "kreise.gpkg", recipe=recipe, attacks=["exact_join"])
@@ -282,31 +280,31 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
 
 def test_names_that_look_like_options_are_none(tmp_path):
     pd.DataFrame({"--lat": range(40), "a=b": list("xy") * 20}).to_csv(tmp_path / "-x y'.csv", index=False)
-    desk = Desk("-x y'.csv", folder=tmp_path)
-    for role in desk.roles.values():
+    wizard = Wizard("-x y'.csv", folder=tmp_path)
+    for role in wizard.roles.values():
         role.value = "quasi-identifier"
-    assert _written(desk).named("quasi-identifier") == ["--lat", "a=b"]
-    told = desk.text.replace(" \\\n", " ").splitlines()[3:]
-    assert [shlex.split(line)[1:] for line in told] == list(desk.commands().values())
+    assert _written(wizard).named("quasi-identifier") == ["--lat", "a=b"]
+    told = wizard.text.replace(" \\\n", " ").splitlines()[3:]
+    assert [shlex.split(line)[1:] for line in told] == list(wizard.commands().values())
 
 
 def test_another_role_takes_away_what_was_found_and_keeps_the_methods(tmp_path):
     office(60).to_csv(tmp_path / "a.csv", sep=";", index=False)
-    desk = Desk("a.csv", folder=tmp_path)
-    for chosen in (desk.methods.names.value, ("mondrian", "rounding")):
-        desk.methods.names.value = chosen
-        desk.verdict.value, desk.taken.value, desk.done = "found", "taken", ["assess"]
-        desk.roles["Beruf"].value = "other" if desk.roles["Beruf"].value != "other" else "quasi-identifier"
-        assert (desk.verdict.value, desk.taken.value, desk.done, desk.protect.disabled) == ("", "", [], True)
-        assert desk.methods.names.value == chosen
-    slider = desk.methods.ranges.children[0]
+    wizard = Wizard("a.csv", folder=tmp_path)
+    for chosen in (wizard.methods.names.value, ("mondrian", "rounding")):
+        wizard.methods.names.value = chosen
+        wizard.verdict.value, wizard.taken.value, wizard.done = "found", "taken", ["assess"]
+        wizard.roles["Beruf"].value = "other" if wizard.roles["Beruf"].value != "other" else "quasi-identifier"
+        assert (wizard.verdict.value, wizard.taken.value, wizard.done, wizard.protect.disabled) == ("", "", [], True)
+        assert wizard.methods.names.value == chosen
+    slider = wizard.methods.ranges.children[0]
     slider.value = (2, 7)
-    desk.roles["Beruf"].value = "other"
-    assert desk.methods.ranges.children[0].value == (2, 7)
-    assert "--try=mondrian:k=2,3,5,7" in desk.commands()["open"]
+    wizard.roles["Beruf"].value = "other"
+    assert wizard.methods.ranges.children[0].value == (2, 7)
+    assert "--try=mondrian:k=2,3,5,7" in wizard.commands()["open"]
     office(80).to_csv(tmp_path / "b.csv", sep=";", index=False)
-    desk.file.value = "b.csv"
-    assert desk.methods.usual
+    wizard.file.value = "b.csv"
+    assert wizard.methods.usual
 
 
 def test_the_script_of_the_page_runs_no_name_of_the_data(tmp_path):
@@ -314,16 +312,26 @@ def test_the_script_of_the_page_runs_no_name_of_the_data(tmp_path):
     folder = tmp_path / "--$(touch PWNED)"
     folder.mkdir()
     pd.DataFrame({name: range(40) for name in names}).to_csv(folder / "--a.csv", index=False)
-    desk = Desk("--a.csv", folder=folder)
+    wizard = Wizard("--a.csv", folder=folder)
     for name in names:
-        desk.roles[name].value = "sensitive"
+        wizard.roles[name].value = "sensitive"
     (tmp_path / "reident").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" >> arguments\n")
     (tmp_path / "reident").chmod(0o700)
-    (folder / "reident.sh").write_text(desk.text)
+    (folder / "reident.sh").write_text(wizard.text)
     subprocess.run(
         ["sh", "reident.sh"], cwd=folder, check=True, env={"PATH": os.pathsep.join([str(tmp_path), os.environ["PATH"]])}
     )
     assert not (folder / "PWNED").exists()
-    words = [word for command in desk.commands().values() for word in command]
+    words = [word for command in wizard.commands().values() for word in command]
     assert (folder / "arguments").read_text().splitlines() == words
     assert f"--role={names[0]}=sensitive" in words
+
+
+def test_the_script_has_no_line_that_cannot_run_after_a_refusal(tmp_path):
+    office(30).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    wizard = Wizard("a.csv", folder=tmp_path)
+    assert "reident protect" in wizard.text
+    wizard.done = ["open", "assess"]  # and nothing was advised
+    assert "reident assess" in wizard.text
+    assert "reident protect" not in wizard.text
+    assert "reident check" not in wizard.text

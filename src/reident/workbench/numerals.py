@@ -1,0 +1,162 @@
+"""Read texts that are numbers."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.tables.labels import interval_of
+from reident.workbench.dates import Values, matches
+from reident.workbench.vocabulary import MEANING, words
+
+__all__ = ["AMONG_NUMBERS", "NO_ANSWER", "NUMBER", "count_cells", "decimals_of", "read_numbers", "round_up", "unit_of"]
+
+#: Cells that mean "missing" wherever they stand, and those that do so among numbers.
+NO_ANSWER = {
+    "#N/A", "#NV", "#NUM!", "#VALUE!", "#WERT!", "NULL", "null", "NaN", "nan", "N/A", "n/a", "<NA>", "?", "k.A.",
+    "k. A.",
+}  # fmt: skip
+AMONG_NUMBERS = NO_ANSWER | {
+    "NA", "na", "None", "none", ".", "..", "-", "--", "x", "X", "*", "unbekannt", "unknown", "missing", "fehlt",
+    "keine Angabe", "not known", "inconnu",
+}  # fmt: skip
+#: Units before or behind the numbers of a column.
+_UNIT = re.compile(
+    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg)?"
+)
+_INTEGER = re.compile(r"[+-]?\d+")
+#: Numbers of batches, which are no powers of ten: 12E3.
+_BATCH = re.compile(r"\d+[eE]\d+")
+#: Thousands by 1'234 or blanks; a minus behind a number, or brackets around it, that make it negative.
+_THOUSANDS = re.compile("(?<=\\d)['\u2019\u00a0\u202f ](?=\\d{3}(?!\\d))")
+_NEGATIVE = re.compile(r"^(?:\((\d[\d.,]*)\)|(\d[\d.,]*)-)$")
+_LEADING_ZERO = re.compile(r"[+-]?0\d.*")
+NUMBER = {
+    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?"),
+}
+
+
+def count_cells(cells: list[str], counts: np.ndarray, wanted: set[str]) -> int:
+    """Return the number of records with some cells; `counts` are those of the distinct cells."""
+    return int(sum(n for cell, n in zip(cells, counts, strict=True) if cell in wanted))
+
+
+def decimals_of(values: pd.Series, most: int = 12) -> int | None:
+    """Return with how many digits after the point a column of numbers is written, None for more than `most`.
+
+    Examples
+    --------
+    >>> decimals_of(pd.Series([1.5, 2.25])), decimals_of(pd.Series([1, 2])), decimals_of(pd.Series([1 / 3]))
+    (2, 0, None)
+    """
+    if pd.api.types.is_integer_dtype(values):
+        return 0
+    numbers = values.dropna().to_numpy(np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    for digits in range(most + 1):
+        if np.array_equal(np.round(numbers, digits), numbers):
+            return digits
+    return None
+
+
+def round_up(value: float) -> float:
+    """Return the next 1, 2 or 5 times a power of ten."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
+
+
+def read_numbers(
+    name: Any, cells: list[str], counts: np.ndarray, decimal: str, absent: set[str], guess: bool
+) -> Values | None:
+    """Return values, type, missing codes, receipts and notes, or None where the column holds no numbers."""
+    used = absent | (AMONG_NUMBERS if guess else set())
+    cells, respelt = _plain_signs(cells)
+    known = [cell for cell in cells if cell not in used]
+    if not known or not any(NUMBER[sign].fullmatch(cell) for sign in NUMBER for cell in known[:200]):
+        return None
+    fits = matches(known, NUMBER[decimal])
+    if fits.mean() < 0.95:
+        decimal = "," if decimal == "." else "."
+        fits = matches(known, NUMBER[decimal])
+    odd = {cell for cell, fit in zip(known, fits, strict=True) if not fit or not any(map(str.isdigit, cell))}
+    if len(odd) > 20 or count_cells(cells, counts, odd) > 0.05 * count_cells(cells, counts, set(known)):
+        return None
+    regular = [cell for cell in known if cell not in odd] if odd else known
+    whole = bool(matches(regular, _INTEGER).all())
+    if matches(regular, _LEADING_ZERO).any() or matches(regular, _BATCH).all():
+        return None  # a code
+    if whole and (words(name) & MEANING["code"] or max(map(len, regular)) > 18):
+        return None
+    plain = dict(zip(regular, _plain(regular, decimal), strict=True))
+    receipts: list[str] = []
+    for cell in sorted(odd):
+        ends = [end for end in (interval_of(cell) or ())[:2] if np.isfinite(end)]
+        if len(ends) == 1 and float(ends[0]).is_integer():  # an interval that is open at one end
+            plain[cell] = str(int(ends[0]))
+            n = count_cells(cells, counts, {cell})
+            receipts.append(f"{cell!r} read as the number {plain[cell]} ({n} records)")
+        elif guess:
+            used = used | {cell}
+        else:
+            return None
+    numbers = np.array(list(plain.values()))
+    read = dict(zip(plain, (numbers.astype(np.int64) if whole else numbers.astype(np.float64)).tolist(), strict=True))
+    receipts += ["signs and separators of thousands are not written back"] if respelt else []
+    receipts += _not_written_back({cell: plain[cell] for cell in regular}, decimal, whole=whole)
+    return np.array([read.get(cell) for cell in cells], object), "integer" if whole else "number", used, receipts, []
+
+
+def _plain_signs(cells: list[str]) -> tuple[list[str], bool]:
+    """Return cells with numbers in one spelling, and whether a cell has changed; others than numbers stay."""
+    joined = "\n".join(cells)
+    if not re.search("[\u2212()'\u2019\u00a0\u202f ]|\\d-(\n|$)", joined):
+        return cells, False
+    plain = []
+    for cell in cells:
+        text = cell.replace("\u2212", "-")
+        text = _THOUSANDS.sub("", text)
+        text = _NEGATIVE.sub(r"-\1\2", text)
+        plain.append(text if any(number.fullmatch(text) for number in NUMBER.values()) else cell)
+    return plain, plain != cells
+
+
+def unit_of(known: list[str]) -> str:
+    """Return the unit that all cells have, before or behind a number."""
+    match = _UNIT.fullmatch(known[0]) if known else None
+    unit = match and (match.group(1) or match.group(2))
+    if not unit or not all(_UNIT.fullmatch(cell) and (cell.startswith(unit) or cell.endswith(unit)) for cell in known):
+        return ""
+    return str(unit)
+
+
+def _plain(cells: list[str], decimal: str) -> list[str]:
+    """Return numbers as Python writes them."""
+    thousands = "," if decimal == "." else "."
+    joined = "\n".join(cells).replace(thousands, "").replace(decimal, ".").replace("+", "")
+    return joined.split("\n")
+
+
+def _not_written_back(plain: dict[str, str], decimal: str, *, whole: bool) -> list[str]:
+    """Return receipts for digits and signs of numbers that are not written back."""
+    receipts = []
+    pairs = zip("\n".join(plain).replace(decimal, ".").split("\n"), plain.values(), strict=True)
+    grouped = sum(cell != number for cell, number in pairs)
+    if grouped:
+        receipts.append(f"separators of thousands or signs are not written back ({grouped} distinct values)")
+    if whole:
+        return receipts
+    longer = [number for number in plain.values() if len(number) > 15]
+    longer = [number for number in longer if Decimal(repr(float(number))) != Decimal(number)]
+    zeros = sum(number[-1] == "0" and "." in number for number in plain.values())
+    if longer:
+        receipts.append(f"{len(longer)} distinct values have more digits than a number holds: the last are rounded")
+    if zeros:
+        receipts.append(f"zeros at the end of decimals are not written back ({zeros} distinct values)")
+    return receipts
