@@ -279,7 +279,7 @@ def _edges_of_matrix(table: Any, file: str) -> Any:
 def edges_of_cells(
     table: Any, columns: Sequence[str], file: str, *, simplify: bool = False
 ) -> tuple[Any, Any, int, Sequence[Hashable]]:
-    """Return ``(u, v, n, nodes)`` of the edges whose ends two columns of texts name; an empty end: a lone node.
+    """Return edges as ``(u, v, n, nodes)`` from two columns of names; an empty second name declares a lone node.
 
     With `simplify`, loops, repeated edges and rows without a first end are left out with a warning, not refused.
     """
@@ -345,8 +345,8 @@ def _ends(table: Any, file: str) -> tuple[str, str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
+    first = ", ".join(map(repr, names[:8]))
+    return f"{first} and {len(names) - 8} more" if len(names) > 8 else first
 
 
 def _sharing(table: Any) -> tuple[str, str] | None:

@@ -22,12 +22,14 @@ Epsilon = Annotated[float, Real(0, open_low=True)]
 
 
 def _read(counts: ArrayLike, queries: ArrayLike) -> tuple[IntArray, IntArray]:
-    true, asked = check_counts(counts, "counts"), check_counts(queries, "queries")
-    if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
-        raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
-    if asked.max(initial=0) > 1:
+    true, selections = check_counts(counts, "counts"), check_counts(queries, "queries")
+    if true.ndim != 1 or selections.ndim != 2 or selections.shape[1] != true.size or not len(selections):
+        raise DataError(
+            f"`queries` must have a row a query and a column a cell, got {selections.shape} for {true.shape}"
+        )
+    if selections.max(initial=0) > 1:
         raise DataError("`queries` must hold 0 or 1")
-    return true, asked
+    return true, selections
 
 
 def laplace_queries(
@@ -56,10 +58,10 @@ def laplace_queries(
     -----
     Vanhoef (2012), Property 5.1: the sensitivity is the largest number of queries that count one cell.
     """
-    true, asked = _read(counts, queries)
-    most = int(asked.sum(axis=0).max(initial=1))
-    noise = grid_noise(check_epsilon(epsilon) / max(1, most), len(asked), entropy_source(rng))
-    return np.asarray(asked @ true + noise, np.float64)
+    true, selections = _read(counts, queries)
+    sensitivity = int(selections.sum(axis=0).max(initial=1))
+    noise = grid_noise(check_epsilon(epsilon) / max(1, sensitivity), len(selections), entropy_source(rng))
+    return np.asarray(selections @ true + noise, np.float64)
 
 
 def laplace_cells(counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1.0, rng: RNGLike = None) -> FloatArray:
@@ -68,26 +70,26 @@ def laplace_cells(counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1
     Guarantee, arguments and return value as for `laplace_queries`; the noise of a query grows with its cells, and
     the answers agree with one another (Vanhoef 2012, section 5.5.4).
     """
-    true, asked = _read(counts, queries)
+    true, selections = _read(counts, queries)
     noise = grid_noise(check_epsilon(epsilon), true.size, entropy_source(rng))
-    return np.asarray(asked @ (true + noise), np.float64)
+    return np.asarray(selections @ (true + noise), np.float64)
 
 
 def randomised_cells(
     counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1.0, rng: RNGLike = None
 ) -> FloatArray:
-    """Answer all queries from what persons say who each randomise their own cell; see `randomised_response`.
+    """Answer all queries from cells that each person randomises; see `randomised_response`.
 
     Guarantees epsilon-differential privacy of each person even against who collects the answers; the number of
     persons is public. Arguments and return value as for `laplace_queries`.
     """
-    true, asked = _read(counts, queries)
+    true, selections = _read(counts, queries)
     cells = np.repeat(np.arange(true.size), true)
     if true.size < 2 or not cells.size:
-        return np.asarray(asked @ true, np.float64)
-    found = randomised_response(cells, epsilon=epsilon, categories=list(range(true.size)), rng=rng)
-    share = found.estimate()["share"].to_numpy(np.float64)
-    return np.asarray(asked @ (share * cells.size), np.float64)
+        return np.asarray(selections @ true, np.float64)
+    responses = randomised_response(cells, epsilon=epsilon, categories=list(range(true.size)), rng=rng)
+    share = responses.estimate()["share"].to_numpy(np.float64)
+    return np.asarray(selections @ (share * cells.size), np.float64)
 
 
 def restricted_queries(
@@ -112,6 +114,6 @@ def restricted_queries(
         nan for a query that is refused.
     """
     del rng
-    true, asked = _read(counts, queries)
-    answers = np.asarray(asked @ true, np.float64)
+    true, selections = _read(counts, queries)
+    answers = np.asarray(selections @ true, np.float64)
     return np.where((answers > 0) & (answers < least), np.nan, answers)
