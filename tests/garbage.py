@@ -117,7 +117,7 @@ MENDED = {
     "missing": """
         Hierarchy.generalise.level check.names check.new check.release_names differencing_attack.release
         impossibility_game.joint k_anonymise.hierarchies k_epsilon_anonymise.hierarchies
-        knowledge_price.max_size least_ncp.hierarchies max_clique.progress max_cliques.progress
+        knowledge_price.max_size max_clique.progress max_cliques.progress
         quasi_clique.progress t_closeness.hierarchies
     """,
     "function": """

@@ -155,7 +155,7 @@ from .location.reference_sets import (
 from .location.released_step import ReleasedStep as ReleasedStep, estimate_step as estimate_step
 from .location.registration import registration_attack as registration_attack
 from .tables.hierarchy import Hierarchy as Hierarchy
-from .tables.k_anonymity import KAnonymous as KAnonymous, k_anonymise as k_anonymise, least_ncp as least_ncp
+from .tables.k_anonymity import KAnonymous as KAnonymous, k_anonymise as k_anonymise
 from .tables.k_epsilon import KEpsilonRelease as KEpsilonRelease, k_epsilon_anonymise as k_epsilon_anonymise
 from .tables.minimality import MinimalityBreach as MinimalityBreach, minimality_attack as minimality_attack
 from .tables.scoreboard import (
@@ -230,14 +230,9 @@ from .workbench.knowledge import KnowledgePrice as KnowledgePrice, knowledge_pri
 from .workbench.pipeline import Pipeline as Pipeline, Release as Release, Step as Step, protect as protect
 from .tables.microaggregation import Microaggregation as Microaggregation, microaggregate as microaggregate
 from .tables.perturbation import add_noise as add_noise, round_values as round_values, swap_ranks as swap_ranks
-from .tables.choquet.attribute_leakage import (
-    AttributeLeakage as AttributeLeakage,
-    attribute_leakage as attribute_leakage,
-)
 from .tables.choquet.choquet_linkage import LearnedLinkage as LearnedLinkage, learn_linkage as learn_linkage
 from .tables.choquet.fuzzy_measure import FuzzyMeasure as FuzzyMeasure
 from .tables.record_linkage import RecordLinkage as RecordLinkage, link_records as link_records
-from .tables.assignment import assign_records as assign_records
 from .tables.individual_risk import individual_risk as individual_risk, special_uniques as special_uniques
 from .tables.population import population_uniques as population_uniques
 

@@ -10,7 +10,7 @@ import numpy as np
 from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
-from reident.tables import _mondrian_best, class_noise, minimality
+from reident.tables import class_noise, minimality
 from reident.tables._runs import sensitive_runs
 
 
@@ -141,36 +141,6 @@ def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
         return [part]
 
     return parts(list(range(len(codes))))
-
-
-def best_ref(codes, places, n_codes, k):
-    """Weigh every cut by what both sides then lose, and take the first of the best."""
-    columns = range(codes.shape[1])
-    scale = [places[j, n_codes[j] - 1] - places[j, 0] for j in columns]
-
-    def spread(part):
-        ends = [(places[j, max(codes[i, j] for i in part)], places[j, min(codes[i, j] for i in part)]) for j in columns]
-        return sum((high - low) / scale[j] for j, (high, low) in enumerate(ends))
-
-    def parts(part):
-        options = []
-        for j in columns:
-            ranked = sorted(part, key=lambda i: codes[i, j])
-            for n_left in range(k, len(part) - k + 1):
-                if codes[ranked[n_left - 1], j] < codes[ranked[n_left], j]:
-                    left, right = ranked[:n_left], ranked[n_left:]
-                    options.append((len(left) * spread(left) + len(right) * spread(right), left, right))
-        if len(part) < 2 * k or not options:
-            return [part]
-        _, left, right = min(options, key=lambda option: option[0])
-        return parts(left) + parts(right)
-
-    return parts(list(range(len(codes))))
-
-
-def best_comp(codes, places, n_codes, k):
-    order, starts = _mondrian_best.mondrian_best(codes, places, n_codes, k)
-    return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
 
 # -- minimality ------------------------------------------------------------------------------------------------------
@@ -331,7 +301,6 @@ CASES = [
     ),
     Case(("mondrian.best_cut",), draw_cut, mondrian.best_cut, cut_ref),
     Case(("mondrian.mondrian",), draw_partition, mondrian_comp, mondrian_ref),
-    Case(("mondrian_best.mondrian_best",), lambda rng: draw_partition(rng)[:4], best_comp, best_ref),
     Case(
         ("minimality.refused_cuts", "mondrian.by_width"), draw_partition,
         lambda codes, places, n_codes, k, *_: minimality._refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,

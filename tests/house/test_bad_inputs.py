@@ -24,7 +24,7 @@ OBJECTS = {
 
 #: Public names without a row: errors and warnings, results that functions return, and functions that take nothing.
 WITHOUT = """
-    Assessment AttributeLeakage Calibration Clique Cliques DataError Dataset DegreeAnonymisation Detectability
+    Assessment Calibration Clique Cliques DataError Dataset DegreeAnonymisation Detectability
     Differencing DirectedNetwork EdgeDisclosure EqualDifferences Finding KnowledgePrice GridSets HiddenCoordinates
     ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality
     Localisation MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties
@@ -66,7 +66,6 @@ SLOW = {
     "assess",
     "evaluate",
     "open_dataset",
-    "attribute_leakage",
     "risk_utility",
     "protect",
     "Hierarchy.from_csv",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from naive_linkage import files, standardise
-from reident import DataError, ParameterError, SearchLimitWarning, attribute_leakage, learn_linkage, link_records
+from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records
 from reident.tables.choquet._learning_problem import as_square, as_triangle, tidy_solution
 
 pytestmark = pytest.mark.whole
@@ -184,7 +184,6 @@ def test_triangles_and_squares():
     [
         (lambda r, o: learn_linkage(r, o, model="bilinear", method="milp"), ParameterError, "no polytope"),
         (lambda r, o: learn_linkage(r, o, model="bilinear", method="climb").ranges(), ParameterError, "for ranges"),
-        (lambda r, o: attribute_leakage(r, o, model="bilinear"), ParameterError, "`model`"),
         (lambda r, o: link_records(r, o, distance=square([[1, 2], [0, 1]])), ParameterError, "symmetric"),
         (lambda r, o: link_records(r, o, distance=square([[1, 2], [2, 1]])), ParameterError, "semidefinite"),
         (lambda r, o: link_records(r, o, distance=square([[0, 0], [0, 0]])), ParameterError, "not 0"),

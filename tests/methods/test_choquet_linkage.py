@@ -17,7 +17,6 @@ from reident import (
     FuzzyMeasure,
     ParameterError,
     SearchLimitWarning,
-    attribute_leakage,
     learn_linkage,
     link_records,
     microaggregate,
@@ -379,7 +378,6 @@ def test_time_limit_returns_the_best_so_far_with_bounds():
         (lambda r, o: learn_linkage(r, o, eps=0.0), ParameterError, "`eps`"),
         (lambda r, o: learn_linkage(r, o, time_limit_s=0), ParameterError, "`time_limit_s`"),
         (lambda r, o: learn_linkage(r, o, columns=["v9"]), ParameterError, "v9"),
-        (lambda r, o: attribute_leakage(r.iloc[1:], o), DataError, "same records, got 9 and 10"),
         (lambda r, o: learn_linkage(r.reset_index(drop=True), o), DataError, "true partner of a record is unknown"),
         (lambda r, o: learn_linkage(r.set_axis([0] * 10), o), DataError, "must be unique"),
         (lambda r, o: learn_linkage(r.assign(v0="x"), o), DataError, "'v0' of `release` must be numeric"),
@@ -407,29 +405,6 @@ def test_eight_variables():
     learned = learn_linkage(release, original, model="choquet", time_limit_s=600)
     assert len(learned.measure.table()) == 256
     assert learned.ratio >= learn_linkage(release, original).ratio
-
-
-def test_leakage_ranks_the_intact_column_first():
-    release, original = files(30, 3, 12, noise=1.0)
-    original["v2"] = np.linspace(1, 3, 30)
-    release["v2"] = original["v2"] * 1.001
-    leakage = attribute_leakage(release, original, resamples=8)
-    assert leakage.proven == 8
-    assert leakage.replicates.shape == (8, 3)
-    table = leakage.table.set_index("variable")
-    assert leakage.table["shapley"].is_monotonic_decreasing
-    assert leakage.table["shapley"].sum() == pytest.approx(1)
-    assert table["share_first"].sum() == pytest.approx(1)
-    assert (table["low"] <= table["high"]).all()
-    again = attribute_leakage(release, original, resamples=8)
-    pd.testing.assert_frame_equal(again.replicates, leakage.replicates)
-
-
-def test_leakage_says_what_it_did_not_prove():
-    release, original = files(80, 4, 12, noise=1.5)
-    with pytest.warns(SearchLimitWarning, match="of 3 resamples"):
-        leakage = attribute_leakage(release, original, resamples=3, time_limit_s=1e-3)
-    assert leakage.proven < 3
 
 
 @pytest.mark.whole

@@ -12,7 +12,7 @@ from reident import DataError, ParameterError
 from reident.tables import _lattice, _lattice_nodes
 from reident.tables.disclosure import k_anonymity, l_diversity, t_closeness
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.k_anonymity import k_anonymise, least_ncp
+from reident.tables.k_anonymity import k_anonymise
 
 QUASI = ["age", "sex", "zip"]
 HIERARCHIES = {
@@ -236,46 +236,6 @@ def test_textbook_mondrian_is_that_of_plain_loops(rows, k):
     ref = {frozenset(p) for p in naive_textbook_mondrian(rows, range(3), k, list(range(len(rows))))}
     assert comp == ref
     assert release.class_sizes.min() >= k
-
-
-def best_partition(points, k):
-    """Return the least penalty of any partition into classes of at least k, by trying all of them."""
-    spans = [max(np.ptp(points[:, j]), 1) for j in range(points.shape[1])]
-
-    def least(left):
-        if not left:
-            return 0.0
-        first, others = left[0], left[1:]
-        found = np.inf
-        for size in range(k - 1, len(others) + 1):
-            for chosen in itertools.combinations(others, size):
-                part = points[[first, *chosen]]
-                penalty = len(part) * sum(np.ptp(part[:, j]) / spans[j] for j in range(points.shape[1]))
-                if penalty < found:
-                    found = min(found, penalty + least([i for i in others if i not in chosen]))
-        return found
-
-    return least(list(range(len(points)))) / len(points) / points.shape[1]
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=4, max_size=8), st.integers(1, 3))
-def test_no_partition_is_below_the_bound_and_the_best_cuts_are_no_worse_than_one_class(rows, k):
-    table = pd.DataFrame(rows, columns=list("ab"))
-    bound = least_ncp(table, ["a", "b"], k=k)
-    exact = best_partition(table.to_numpy(), k)
-    release = k_anonymise(table, ["a", "b"], k=k, method="mondrian-best")
-    assert bound <= exact + 1e-12
-    assert exact <= release.losses["ncp"] + 1e-12
-    assert release.class_sizes.min() >= k
-    assert k_anonymity(release.table, ["a", "b"]) >= k
-
-
-def test_the_best_cuts_lose_less_than_mondrian_on_skewed_numbers():
-    rng = np.random.default_rng(5)
-    table = pd.DataFrame(rng.lognormal(3, 1, (2000, 3)).round(1), columns=list("abc"))
-    found = {m: k_anonymise(table, list("abc"), k=5, method=m).losses["ncp"] for m in ("mondrian", "mondrian-best")}
-    assert least_ncp(table, list("abc"), k=5) < found["mondrian-best"] < 0.9 * found["mondrian"]
 
 
 def test_textbook_search_refuses_criteria_that_are_not_monotone():

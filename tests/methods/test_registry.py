@@ -219,12 +219,12 @@ _NO_METHOD = {
         "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
         "distance_deviation_quantiles distance_noise_window_km "
         "link_scores random_non_edges implant_by_cut recover_by_cut "
-        "edge_connected_groups repair_grid_sets is_degree_anonymous anonymise_degrees least_ncp "
+        "edge_connected_groups repair_grid_sets is_degree_anonymous anonymise_degrees "
         "intersection_course equivalence_classes recover_coordinates"
     ),
     "measures of a table or network itself: what a map shows of them are their changes": (
         "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "
-        "attribute_leakage average_path_length diameter network_properties"
+        "average_path_length diameter network_properties"
     ),
 }
 
@@ -232,7 +232,7 @@ _NO_METHOD = {
 #: Public function -> the attack by name that does on a release what it does on arrays or classes.
 _TWINS = {
     "background_knowledge_attack": "background_knowledge",
-    "assign_records": "record_assignment", "homogeneity_attack": "homogeneity",
+    "homogeneity_attack": "homogeneity",
     "nearest_record_attack": "nearest_record", "query_set_attack": "query_differences",
     "randomised_response": "randomised_response", "similarity_attack": "similarity", "skewness_attack": "skewness",
 }  # fmt: skip

@@ -13,7 +13,6 @@ import pytest
 from real_data import needs
 from reident import (
     Hierarchy,
-    assign_records,
     individual_risk,
     k_anonymise,
     k_anonymity,
@@ -203,18 +202,13 @@ def test_dimacs_cliques(name):
     assert adjacency[np.ix_(members, members)].sum() == len(members) * (len(members) - 1)
 
 
-def test_census_nearest_record_and_assignment():
-    """Census, 1,080 x 12: the share linked by the nearest record and by the optimal assignment, which no tie blurs."""
+def test_census_nearest_record():
+    """Census, 1,080 x 12: the share linked by the nearest record."""
     census = load_casc("census").drop(columns="AFNLWGT").astype(float)
     numbers = np.random.default_rng(0)
     noisy = census + 0.5 * census.std().to_numpy() * numbers.normal(size=census.shape)
-    nearest, assigned = link_records(noisy, census).ratio, assign_records(noisy, census).ratio
-    assert nearest == pytest.approx(0.260, abs=0.04)
-    assert assigned == pytest.approx(0.286, abs=0.04)
-    assert assigned > nearest
+    assert link_records(noisy, census).ratio == pytest.approx(0.260, abs=0.04)
     swapped = swap_ranks(census, list(census.columns), percent=15, rng=1).table
     assert link_records(swapped, census).ratio == pytest.approx(0.312, abs=0.04)
-    assert assign_records(swapped, census).ratio == pytest.approx(0.324, abs=0.04)
     grouped = microaggregate(census, [list(census.columns)], 10, scale="std").table
     assert link_records(grouped, census, ties="share").ratio == pytest.approx(0.071, abs=0.03)
-    assert assign_records(grouped, census).ratio == pytest.approx(0.073, abs=0.03)

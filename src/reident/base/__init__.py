@@ -1,4 +1,4 @@
-"""What every room stands on: errors, types, checks, what may be set, streams of random numbers, the machine.
+"""Errors, types, checks, options, streams of random numbers, and the machine: shared by every subpackage.
 
 Each name loads its module when it is first asked for: the command line answers before numpy is there.
 """

@@ -52,13 +52,13 @@ def check_vector(values: ArrayLike, name: str, *, length: int | None = None) -> 
     if np.ma.is_masked(values):
         raise DataError(f"`{name}` must have no masked value, got {int(np.ma.count_masked(values))}: drop them first")
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "cMmV":
-            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[found.dtype.kind]}")
-        vector = np.ascontiguousarray(values if found.dtype.kind in "USO" else found, dtype=np.float64)
-        if found.dtype.kind in "US" and found.size:
-            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[found.dtype.kind]}")
-        if found.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in found.flat):
+        array = np.asarray(values)
+        if array.dtype.kind in "cMmV":
+            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[array.dtype.kind]}")
+        vector = np.ascontiguousarray(values if array.dtype.kind in "USO" else array, dtype=np.float64)
+        if array.dtype.kind in "US" and array.size:
+            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[array.dtype.kind]}")
+        if array.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in array.flat):
             raise DataError(f"`{name}` must hold numbers only, got others among them")
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, DataError):
@@ -133,8 +133,8 @@ def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None =
 
 def _row_blocks(matrix: FloatArray, cells: int = 2_000_000) -> list[slice]:
     """Return the rows of a matrix in blocks of so many cells: a large one is looked through without a copy."""
-    many = max(1, cells // max(1, matrix.shape[1]))
-    return [slice(first, first + many) for first in range(0, len(matrix), many)]
+    n_rows = max(1, cells // max(1, matrix.shape[1]))
+    return [slice(first, first + n_rows) for first in range(0, len(matrix), n_rows)]
 
 
 def check_area(area: Any, name: str = "area") -> BaseGeometry:

@@ -37,7 +37,7 @@ MOST = 2**63 - 1
 
 
 def check_integer(value: Any, name: str, *, low: int | None = None, high: float | None = None, why: str = "") -> int:
-    """Return `value` as an int inside [low, high], by default inside what 64 bits hold."""
+    """Return `value` as an int inside [low, high], by default inside the range of 64 bits."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise ParameterError(f"`{name}` must be a whole number, got {value!r}{_because(why)}")
     if low is not None and value < low:
@@ -71,10 +71,10 @@ def check_real(
     below = number <= low if open_low else number < low
     above = number >= high if open_high else number > high
     if not math.isfinite(number) or below or above:
-        left = "(" if open_low or low == -math.inf else "["
+        opening = "(" if open_low or low == -math.inf else "["
         right = ")" if open_high or high == math.inf else "]"
         raise ParameterError(
-            f"`{name}` must lie in {left}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
+            f"`{name}` must lie in {opening}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
         )
     return number
 
@@ -101,7 +101,7 @@ def check_path(value: Any, name: str) -> Path:
 
 
 def check_text(value: Any, name: str, *, optional: bool = True) -> None:
-    """Require a text, or None where nothing may be said."""
+    """Require a text, or None where the text may be missing."""
     if not isinstance(value, str) and not (value is None and optional):
         raise ParameterError(f"`{name}` must be a text, got {value!r}")
 
@@ -141,12 +141,12 @@ def check_listed(values: Any, name: str) -> list[Any]:
 
 
 def check_names(values: Any, name: str) -> list[Any]:
-    """Return the entries of an iterable as a list of what can be looked up: nodes, values, pairs of ids."""
+    """Return the entries of an iterable as a list of hashable keys: nodes, values, pairs of ids."""
     listed = check_listed(values, name)
-    for one in listed:
-        if not _has_hash(one):
+    for entry in listed:
+        if not _has_hash(entry):
             raise ParameterError(
-                f"`{name}` must be a list of names, got {one!r} among them: what has no hash cannot be looked up"
+                f"`{name}` must be a list of names, got {entry!r} among them: what has no hash cannot be looked up"
             )
     return listed
 
@@ -154,7 +154,7 @@ def check_names(values: Any, name: str) -> list[Any]:
 def check_several(names: Any, name: str) -> list[Any]:
     """Return one name as a list of one, several as a list, and None as none."""
     listed = [names] if isinstance(names, str) else [] if names is None else check_listed(names, name)
-    if not all(is_key(one) for one in listed):
+    if not all(is_key(entry) for entry in listed):
         raise ParameterError(f"`{name}` must name columns, got {listed!r}")
     return listed
 
@@ -167,7 +167,7 @@ def check_in_order(values: Any, name: str) -> list[Any]:
 
 
 def call_given(call: Callable[[], T], name: str) -> T:
-    """Return what `call` answers, which calls a function given as an argument; its own error is told as that one's.
+    """Return the result of `call`, which calls a function given as an argument; errors name that argument.
 
     Errors of the package pass: a budget that is used up is no fault of the function.
     """
@@ -200,8 +200,10 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
         power = re.search(r"[eE][+-]?([\d_]+)\s*$", text)
         digits = power[1].replace("_", "") if power else ""
         if len(text) > _LONGEST or (power and (len(digits) > 9 or int(digits or 0) > _LARGEST_EXPONENT)):
-            shown = text if len(text) <= 40 else f"{text[:40]}..."
-            raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got {shown}: its noise is scaled by a double")
+            shortened = text if len(text) <= 40 else f"{text[:40]}..."
+            raise ParameterError(
+                f"`{name}` must lie in [1e-200, 1e+300], got {shortened}: its noise is scaled by a double"
+            )
     if isinstance(value, int) and value.bit_length() > _LARGEST_EXPONENT // 10:
         raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got a number of {value.bit_length():,} bits")
     try:
@@ -227,7 +229,7 @@ def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
 
 
 def check_plain(value: Any, name: str) -> None:
-    """Require a plain JSON value: what means the same in every process, in a file, and in a notebook."""
+    """Require a plain JSON value: it means the same in every process, in a file, and in a notebook."""
     if value is None or type(value) in (bool, int, str):
         return
     if type(value) is float:

@@ -1,4 +1,4 @@
-"""Cost before work: what a call needs is told before it is taken, and refused where it is not there."""
+"""Cost before work: estimate memory and time of a call, and refuse it where they are not available."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def read_size(text: str) -> int:
     ParameterError
         If it is no size.
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if found is None or float(found[1]) == 0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if match is None or float(match[1]) == 0:
         raise ParameterError(f"`memory` must be a size such as 800M or 8G, got {text!r}")
-    return int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
+    return int(float(match[1]) * 1024 ** _UNITS[match[2].upper()])
 
 
 def available() -> int:
-    """Return how many bytes may be used: those named by ``REIDENT_MEMORY``, else what machine and limits leave."""
-    if told := os.environ.get(MEMORY):
-        return read_size(told)
+    """Return the number of bytes that may be used: ``REIDENT_MEMORY``, else the free memory within the limits."""
+    if setting := os.environ.get(MEMORY):
+        return read_size(setting)
     limits = [_free()]
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
@@ -47,16 +47,16 @@ def available() -> int:
         if soft != resource.RLIM_INFINITY:
             limits.append(soft)
     with contextlib.suppress(OSError, ValueError):
-        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        limits.append(most - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+        group_limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        limits.append(group_limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
     return int(_SHARE * max(0, min(limits)))
 
 
 def _free() -> int:
     with contextlib.suppress(OSError):
-        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-        if found:
-            return int(found[1]) * 1024
+        match = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+        if match:
+            return int(match[1]) * 1024
     with contextlib.suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return 1 << 62
@@ -72,10 +72,10 @@ def afford(needed: float, name: str, what: str, advice: str) -> None:
     """
     if needed <= 1 << 27:  # an eighth of a gigabyte is not asked for
         return
-    there = available()
-    if needed > there:
+    free = available()
+    if needed > free:
         raise ParameterError(
-            f"`{name}` must lead to what fits into memory, got {what}: about {_size(needed)}, and {_size(there)} may "
+            f"`{name}` must lead to what fits into memory, got {what}: about {_size(needed)}, and {_size(free)} may "
             f"be used ({MEMORY} sets another limit); {advice}"
         )
 

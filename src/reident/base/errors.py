@@ -10,11 +10,11 @@ class ParameterError(ValueError):
 
 
 class DataError(ValueError):
-    """A table, matrix, graph or file breaks its rule; the message names what, where and why."""
+    """A table, matrix, graph or file breaks its rule; the message names the object, the place and the reason."""
 
 
 class TrialError(RuntimeError):
-    """A trial of a sweep failed; the message names its settings, and what had finished before is kept."""
+    """A trial of a sweep failed; the message names its settings, and finished trials are kept."""
 
 
 class SearchLimitWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Child processes that import nothing from the folder in which they start, and that end with their parent."""
+"""Child processes that do not import from the folder in which they start, and that end with their parent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GRACE_SECONDS = 20.0
 
 
 def isolated_environment() -> dict[str, str]:
-    """Return the environment of a child process that imports nothing from the folder in which it starts."""
+    """Return the environment of a child process that does not import from the folder in which it starts."""
     listed = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     path = os.pathsep.join(os.path.abspath(entry) for entry in listed)  # noqa: PTH100 (resolves no link)
     return {**os.environ, **SAFE_PATH, "PYTHONPATH": path}

@@ -1,4 +1,4 @@
-"""A line on the error stream that says how far a long search is; only for people who are looking."""
+"""A progress line on the error stream, only in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATIENCE_S, _PAUSE_S = 2.0, 0.5
 
 
 def display_kind() -> str:
-    """Say what reads the error stream: a terminal, a notebook, or a log."""
+    """Return the kind of reader of the error stream: a terminal, a notebook, or a log."""
     shell = sys.modules.get("IPython")
     if shell is not None:
         active = shell.get_ipython()

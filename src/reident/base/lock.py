@@ -72,9 +72,9 @@ def occupied(folder: Path, name: str) -> Iterator[str]:
                 "take another folder"
             )
         token = uuid.uuid4().hex[:12]
-        told = {"pid": os.getpid(), "since": datetime.now().isoformat(" ", "seconds"), "token": token}
+        entry = {"pid": os.getpid(), "since": datetime.now().isoformat(" ", "seconds"), "token": token}
         file.truncate(0)
-        file.write(json.dumps(told).encode())
+        file.write(json.dumps(entry).encode())
         file.flush()
         try:
             yield token
@@ -84,12 +84,12 @@ def occupied(folder: Path, name: str) -> Iterator[str]:
 
 
 def holder(folder: Path) -> dict[str, Any]:
-    """Return who works in a folder, as far as it is written: its `pid`, `since` and `token`."""
+    """Return the process at work in a folder, as far as it is written: its `pid`, `since` and `token`."""
     try:
-        told = json.loads((folder / "lock").read_bytes())
+        entry = json.loads((folder / "lock").read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return entry if isinstance(entry, dict) else {}
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What a parameter of a method may be, said once, at the function.
+"""Domains of a method's parameters, declared once, at the function.
 
     @checked
     def mask_disc(points: Any, *, radius_m: Annotated[float, Real(0, HALF_TURN_M, unit="m")], rng: RNGLike = None)
@@ -38,7 +38,7 @@ class Option:
 
     @property
     def range(self) -> str:
-        """What it may be, as text."""
+        """The domain as text."""
         return ""
 
     def check(self, value: Any, name: str) -> Any:  # noqa: ARG002 (any value is a text)
@@ -46,7 +46,7 @@ class Option:
         return value
 
     def read(self, text: str, name: str) -> Any:
-        """Return the value that somebody typed."""
+        """Return the value of a typed text."""
         return self.check(text, name)
 
 
@@ -70,9 +70,9 @@ class Real(Option):
     @property
     def range(self) -> str:
         """The interval, ``"[0, inf)"``."""
-        left = "(" if self.open_low or self.low == -math.inf else "["
+        opening = "(" if self.open_low or self.low == -math.inf else "["
         right = ")" if self.open_high or self.high == math.inf else "]"
-        return f"{left}{self.low:.10g}, {self.high:.10g}{right}"
+        return f"{opening}{self.low:.10g}, {self.high:.10g}{right}"
 
     def check(self, value: Any, name: str) -> float:
         """Return a number in the interval, or raise `ParameterError`."""
@@ -81,7 +81,7 @@ class Real(Option):
         )  # fmt: skip
 
     def read(self, text: str, name: str) -> float:
-        """Return the number that somebody typed."""
+        """Return the number of a typed text."""
         try:
             number = float(text)
         except ValueError:
@@ -103,15 +103,15 @@ class Whole(Option):
     @property
     def range(self) -> str:
         """The interval, ``"[1, inf)"``."""
-        left = "(-inf" if self.low is None else f"[{self.low}"
-        return f"{left}, inf)" if self.high is None else f"{left}, {self.high}]"
+        opening = "(-inf" if self.low is None else f"[{self.low}"
+        return f"{opening}, inf)" if self.high is None else f"{opening}, {self.high}]"
 
     def check(self, value: Any, name: str) -> int:
         """Return a whole number in the interval, or raise `ParameterError`."""
         return check_integer(value, name, low=self.low, high=self.high, why=self.why)
 
     def read(self, text: str, name: str) -> int:
-        """Return the number that somebody typed."""
+        """Return the number of a typed text."""
         try:
             number = int(text)
         except ValueError:
@@ -137,8 +137,8 @@ class Choice(Option):
         return check_choice(value, name, self.choices)
 
     def read(self, text: str, name: str) -> Any:
-        """Return the value that somebody typed."""
-        return self.check(next((one for one in self.choices if str(one).lower() == text.lower()), text), name)
+        """Return the value of a typed text."""
+        return self.check(next((choice for choice in self.choices if str(choice).lower() == text.lower()), text), name)
 
 
 class Flag(Choice):
@@ -174,7 +174,7 @@ class Public(ABC):
         """Return it as a plain table, or raise."""
 
     def give(self, stored: pd.DataFrame) -> Any:
-        """Return what the method takes."""
+        """Return the value in the type that the method takes."""
         return stored
 
 
@@ -211,7 +211,7 @@ class PublicArea(Public):
         return pd.DataFrame({"wkt": [shapely.to_wkt(check_area(value, name), rounding_precision=-1)]})
 
     def give(self, stored: pd.DataFrame) -> Any:
-        """Return what the method takes."""
+        """Return the value in the type that the method takes."""
         import shapely
 
         return shapely.from_wkt(stored["wkt"].iloc[0])
@@ -228,7 +228,7 @@ class PublicAreas(Public):
         return table.assign(**_numbers(value, self.columns, name))
 
     def give(self, stored: pd.DataFrame) -> Any:
-        """Return what the method takes."""
+        """Return the value in the type that the method takes."""
         import geopandas as gpd
 
         polygons = gpd.GeoSeries.from_wkt(stored["wkt"], crs="EPSG:4326")
@@ -252,13 +252,15 @@ Said = Option | Public
 
 @functools.lru_cache(maxsize=1024)
 def described(function: Callable[..., Any]) -> dict[str, Said]:
-    """Return what the signature says about each parameter that a user sets, and each public input."""
-    found: dict[str, Said] = {}
+    """Return the domain of each parameter open to a user, and each public input, from the signature."""
+    by_name: dict[str, Said] = {}
     for name, annotation in inspect.get_annotations(inspect.unwrap(function), eval_str=True).items():
-        for one in _members(annotation):
-            if typing.get_origin(one) is Annotated:
-                found.update((name, said) for said in one.__metadata__ if isinstance(said, Said))
-    return found
+        for member in _members(annotation):
+            if typing.get_origin(member) is Annotated:
+                by_name.update(
+                    (name, description) for description in member.__metadata__ if isinstance(description, Said)
+                )
+    return by_name
 
 
 def check_together(rules: Mapping[str, Option], values: Mapping[str, Any]) -> None:
@@ -270,7 +272,7 @@ def check_together(rules: Mapping[str, Option], values: Mapping[str, Any]) -> No
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check every parameter of a call by what the function's signature says about it.
+    """Check every parameter of a call against the function's signature.
 
     Where a parameter may also be of another type, such as a mapping with a value a column, the function checks that.
     """
@@ -297,7 +299,8 @@ def _rules(function: Callable[..., Any]) -> dict[str, Option]:
     return {
         name: rule
         for name, rule in described(function).items()
-        if isinstance(rule, Option) and all(one in (_bare(hints[name]), type(None)) for one in _members(hints[name]))
+        if isinstance(rule, Option)
+        and all(member in (_bare(hints[name]), type(None)) for member in _members(hints[name]))
     }
 
 
@@ -305,7 +308,7 @@ def _rules(function: Callable[..., Any]) -> dict[str, Option]:
 def _optional(function: Callable[..., Any]) -> frozenset[str]:
     """Return the parameters that may be None: by their type, or as their default says."""
     hints: dict[str, Any] = inspect.get_annotations(function, eval_str=True)
-    unset = {name for name, one in inspect.signature(function).parameters.items() if one.default is None}
+    unset = {name for name, parameter in inspect.signature(function).parameters.items() if parameter.default is None}
     inner = {name: hint.__origin__ if typing.get_origin(hint) is Annotated else hint for name, hint in hints.items()}
     return frozenset(unset | {name for name, hint in inner.items() if type(None) in typing.get_args(hint)})
 
@@ -315,4 +318,4 @@ def _members(hint: Any) -> tuple[Any, ...]:
 
 
 def _bare(hint: Any) -> Any:
-    return next(one for one in _members(hint) if typing.get_origin(one) is Annotated)
+    return next(member for member in _members(hint) if typing.get_origin(member) is Annotated)

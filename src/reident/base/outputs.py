@@ -53,9 +53,9 @@ def check_replaceable(folder: Path, names: Collection[str] | None = None, parame
         raise DataError(f"`{parameter}` must be a folder that can be written, got the file or link {str(folder)!r}")
     foreign = foreign_files(folder, names) if folder.exists() else []
     if foreign:
-        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
+        listed = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         raise DataError(
-            f"`{parameter}` must not hold files that would be lost: {shown} in {str(folder)!r} were not written by "
+            f"`{parameter}` must not hold files that would be lost: {listed} in {str(folder)!r} were not written by "
             "reident, or were changed since; move them, or take another folder"
         )
 
@@ -100,7 +100,7 @@ def private_file(path: Path) -> Path:
     return path
 
 
-def move_files(made: Path, out: Path, *, last: str) -> None:
+def move_files(source: Path, out: Path, *, last: str) -> None:
     """Put the files of a finished folder in place of those that the record of an output folder names.
 
     Parameters
@@ -112,15 +112,15 @@ def move_files(made: Path, out: Path, *, last: str) -> None:
     last : str
         The name that is moved last: where it is there, everything is.
     """
-    names = sorted((path.name for path in made.iterdir()), key=lambda name: name == last)
+    names = sorted((path.name for path in source.iterdir()), key=lambda name: name == last)
     check_replaceable(out, names)
     remove_recorded(out)
-    _write(out, _digests(made))  # before the files: a killed process leaves none that is not in the record
+    _write(out, _digests(source))  # before the files: a killed process leaves none that is not in the record
     for name in names:
         with contextlib.suppress(OSError):
             (out / name).rmdir()  # an empty folder
-        (made / name).replace(out / name)
-    made.rmdir()
+        (source / name).replace(out / name)
+    source.rmdir()
 
 
 @contextlib.contextmanager
@@ -157,8 +157,8 @@ def working(out: Path, *, private: bool = False) -> Iterator[tuple[Path, str]]:
         with tempfile.TemporaryFile(dir=work) as probe:
             probe.write(b"\0" * 4096)
     except OSError as error:
-        told = error.strerror or error
-        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {told}") from error
+        reason = error.strerror or error
+        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {reason}") from error
     with occupied(work, "out") as token:
         yield work, token
 
@@ -189,10 +189,10 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
         check_replaceable(target, parameter=parameter)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        for left in target.parent.iterdir():
-            if left.name.startswith(prefix) and _is_unfinished(left):
-                with contextlib.suppress(DataError), occupied(left, parameter):
-                    shutil.rmtree(left, ignore_errors=True)
+        for unfinished in target.parent.iterdir():
+            if unfinished.name.startswith(prefix) and _is_unfinished(unfinished):
+                with contextlib.suppress(DataError), occupied(unfinished, parameter):
+                    shutil.rmtree(unfinished, ignore_errors=True)
         work = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
     except OSError as error:
         raise DataError(
@@ -201,14 +201,14 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
     try:
         _claim(work)
         with occupied(work, parameter):
-            made = work / "made"
-            made.mkdir()
-            fill(made)
+            filled = work / "made"
+            filled.mkdir()
+            fill(filled)
             if replace:
-                record_files(made)
+                record_files(filled)
                 if target.exists():
                     target.replace(work / "earlier")
-            os.rename(made, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
+            os.rename(filled, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
     except OSError as error:
         raise DataError(f"`{parameter}` could not be written at {str(target)!r}: {error.strerror or error}") from None
     finally:
@@ -226,10 +226,10 @@ def _is_unfinished(folder: Path) -> bool:
 
 def _load(folder: Path) -> dict[str, Any]:
     try:
-        told = json.loads((folder / RECORD).read_bytes())
+        record = json.loads((folder / RECORD).read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _written(folder: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What installed packages offer by entry points: each is checked, and a broken one is told and left out."""
+"""Entry points of installed packages: each is checked; a broken one is reported and left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["load_offered"]
 
 
 def load_offered(group: str, take: Callable[[Any], None]) -> None:
-    """Hand over what packages offer under a group of entry points, in the order of their names.
+    """Yield the objects that packages offer under a group of entry points, in the order of their names.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def load_offered(group: str, take: Callable[[Any], None]) -> None:
         Takes what one entry point names, whole or, with an error, not at all. Whatever is raised there or by the
         package's import becomes one warning that names the package, and the next one follows.
     """
-    for point in sorted(entry_points(group=group), key=lambda one: one.name):
+    for point in sorted(entry_points(group=group), key=lambda entry: entry.name):
         try:
             take(point.load())
         except Exception as error:

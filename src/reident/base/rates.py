@@ -1,4 +1,4 @@
-"""Shares of successes: Wilson's interval, and what an attack gains over its control."""
+"""Shares of successes: Wilson's interval, and the gain of an attack over its control."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def wilson_interval(successes: float, trials: int, *, level: float = 0.95) -> Ra
 
 
 def residual_risk(attack: Rate, control: Rate) -> Rate:
-    """Return the share of what the control misses that the attack gets: (attack - control) / (1 - control).
+    """Return the gain of an attack as a share of the possible gain: (attack - control) / (1 - control).
 
     The control is the same attack on persons outside the release: what it gets, anybody gets, from what holds for
     everyone. A risk near 0 says that the release adds nothing to it, one below 0 that the control did better.
@@ -109,9 +109,9 @@ def residual_risk(attack: Rate, control: Rate) -> Rate:
             raise ParameterError(f"`{name}` must satisfy 0 <= low <= value <= high <= 1, got {tuple(rate)}")
     if control[0] == 1:
         return Rate(math.nan, 0.0, 1.0)
-    left = 1 - control[0]
-    by_control = (1 - attack[0]) / left**2
-    value = (attack[0] - control[0]) / left
-    below = math.hypot((attack[0] - attack[1]) / left, (control[2] - control[0]) * by_control)
-    above = math.hypot((attack[2] - attack[0]) / left, (control[0] - control[1]) * by_control)
+    room = 1 - control[0]
+    by_control = (1 - attack[0]) / room**2
+    value = (attack[0] - control[0]) / room
+    below = math.hypot((attack[0] - attack[1]) / room, (control[2] - control[0]) * by_control)
+    above = math.hypot((attack[2] - attack[0]) / room, (control[0] - control[1]) * by_control)
     return Rate(value, value - below, min(1.0, value + above))

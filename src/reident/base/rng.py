@@ -37,7 +37,7 @@ def stable_hash(value: Any) -> int:
 
 
 def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int | None) -> np.random.SeedSequence:
-    """Derive the stream of one trial from what the trial is, not from when or where it runs.
+    """Derive the stream of one trial from its parameters, not from the time or machine of its run.
 
     A further setting or repetition changes no other trial's stream. Give the parameters that should vary the
     stream: leaving one out makes trials that differ only there share their random numbers.
@@ -46,7 +46,7 @@ def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int 
 
 
 def system_rng() -> np.random.Generator:
-    """Return a generator for releases: ChaCha20 under a key that the operating system draws and nobody keeps.
+    """Return a generator for releases: ChaCha20 under a key from the operating system that is not stored.
 
     Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise. A forked
     process gets a key of its own, or its noise would be that of its parent.
@@ -65,12 +65,12 @@ def _system_bits() -> Callable[[], Any]:
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def make() -> Any:
-        alive.add(made := SystemBits(key=secrets.randbits(256), rounds=20))
-        return made
+        alive.add(created := SystemBits(key=secrets.randbits(256), rounds=20))
+        return created
 
     def draw_new_keys() -> None:
-        for one in list(alive):
-            one.state = SystemBits(key=secrets.randbits(256), rounds=20).state
+        for bits in list(alive):
+            bits.state = SystemBits(key=secrets.randbits(256), rounds=20).state
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=draw_new_keys)

@@ -34,12 +34,12 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Refuse a key that stands twice: which of its values counts, nobody could tell."""
-        seen: set[str] = set()
+        """Refuse a repeated key: its value would be ambiguous."""
+        keys: set[str] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+            if isinstance(key, yaml.ScalarNode) and key.value in keys:
                 raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
-            seen.add(str(key.value))
+            keys.add(str(key.value))
         return super().construct_mapping(node, deep=deep)
 
 
@@ -59,9 +59,9 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 _Dumper.add_representer(str, _text)
 for _tag, _pattern in _CORE.items():
-    _found = re.compile(rf"^(?:{_pattern})$")
+    _match = re.compile(rf"^(?:{_pattern})$")
     for _reader in (_Loader, _Dumper):
-        _reader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _found, None)
+        _reader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _match, None)
 
 
 def read_yaml(text: str) -> Any:
@@ -89,7 +89,7 @@ def write_yaml(values: Any) -> str:
 
 
 def text_hint(value: Any) -> str:
-    """Return what to write instead of text that older YAML takes for something else, "" for other values."""
+    """Return the quoted form of a text that older YAML reads as another type, "" for other values."""
     if not isinstance(value, str) or not _OLD.fullmatch(value):
         return ""
     return f"; {value} is text in YAML 1.2: truth values are written true and false, numbers without a zero before them"

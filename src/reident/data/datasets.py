@@ -44,7 +44,7 @@ __all__ = [
 
 @cache
 def registry() -> dict[str, dict[str, Any]]:
-    """Return what ``data/registry.toml`` says: file name -> sha256, url (remote files), licence, source."""
+    """Return the content of ``data/registry.toml``: file name -> sha256, url (remote files), licence, source."""
     with (data_folder() / "registry.toml").open("rb") as file:
         return tomllib.load(file)
 
@@ -100,10 +100,10 @@ def remote_file(name: str) -> Path:
 
 
 def _verified(path: Path, sha256: str) -> Path:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != sha256:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != sha256:
         raise DataError(
-            f"the file {path.name!r} has sha256 {found}, expected {sha256}: it is damaged or another edition"
+            f"the file {path.name!r} has sha256 {digest}, expected {sha256}: it is damaged or another edition"
         )
     return path
 

@@ -100,12 +100,12 @@ def rows_of_text(
         head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
     except csv.Error as error:
         raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
-    kept = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
-    if head_rows and not kept:
-        kept = _names_in_comment(*head_rows[-1], rows, width, separator)
-    n_comments = len(head_rows) - len(kept)
+    top = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    if head_rows and not top:
+        top = _names_in_comment(*head_rows[-1], rows, width, separator)
+    n_comments = len(head_rows) - len(top)
     receipts = [f"{n_comments} comment line(s) above the header were left out"] if n_comments else []
-    return kept + rows, {"separator": separator, "quote": quote}, receipts + quotes
+    return top + rows, {"separator": separator, "quote": quote}, receipts + quotes
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -154,10 +154,10 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
     rows, odd, several, at = [], [], [], 0
     while at < len(lines):
         reader = csv.reader(islice(lines, at, None), **dialect)
-        begun = last = at
+        start = last = at
         try:
             for row in reader:
-                last, at = at, begun + reader.line_num
+                last, at = at, start + reader.line_num
                 if at - last > 1:
                     several.append((last, at))
                 rows.append(row)
@@ -181,14 +181,16 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
             f"{n_above + first + 1} that closes in line {n_above + last}, while each of these lines has {width} "
             f"fields: take out the quotes or line breaks"
         )
-    told = []
+    receipts = []
     if odd:
-        shown = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
-        told.append(f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {shown}")
+        lines_listed = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
+        receipts.append(
+            f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {lines_listed}"
+        )
     if several:
         n_lines = sum(b - a for a, b in several)
-        told.append(f"{len(several)} record(s) have line breaks in their cells and fill {n_lines} lines")
-    return [row for row in rows if row], told
+        receipts.append(f"{len(several)} record(s) have line breaks in their cells and fill {n_lines} lines")
+    return [row for row in rows if row], receipts
 
 
 def _alone(line: str, separator: str, quote: str) -> list[str]:
@@ -226,16 +228,18 @@ def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: i
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
     if encoding is None:
-        encoding = next((found for mark, found in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
+        encoding = next((marked for mark, marked in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
         if encoding is None and b"\0" in raw:
             raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
         if encoding is None and _decodes(raw, "utf-8"):
             encoding = "utf-8"
         if encoding is None:
-            fitting = [one for one in _OLD_ENCODINGS if _decodes(raw, one)]
-            encoding = max(fitting, key=lambda one: _share_of_letters(raw, one))
-            told = f"the bytes are no UTF-8 and were read as {encoding}; `encoding` says otherwise where that is wrong"
-            return raw.decode(encoding), encoding, [told]
+            fitting = [candidate for candidate in _OLD_ENCODINGS if _decodes(raw, candidate)]
+            encoding = max(fitting, key=lambda candidate: _share_of_letters(raw, candidate))
+            receipt = (
+                f"the bytes are no UTF-8 and were read as {encoding}; `encoding` says otherwise where that is wrong"
+            )
+            return raw.decode(encoding), encoding, [receipt]
     try:
         return raw.decode(encoding), encoding, []
     except LookupError:
@@ -255,7 +259,7 @@ def _decodes(raw: bytes, encoding: str) -> bool:
 
 
 def _share_of_letters(raw: bytes, encoding: str) -> float:
-    """Tell how much of what is not ASCII becomes letters of western Europe: what names and towns are made of."""
+    """Return the share of the non-ASCII characters that are letters of western Europe, as in names and towns."""
     text = bytes(byte for byte in raw if byte > 127).decode(encoding)
     return sum(letter in "äöüßÄÖÜéèêëáàâãåçñíìîïóòôõøúùûýæœÉÈÁÀÅÇÑÍÓØÚÆ€°–" for letter in text) / max(1, len(text))
 
@@ -293,7 +297,7 @@ def _separator(text: str, quote: str) -> str:
 def table_of_rows(
     rows: list[list[Any]], name: str, gap: Any = "", names: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Find the header among rows of cells, and make a table of what is below it; `gap` is an empty cell.
+    """Find the header among rows of cells, and make a table of the rows below it; `gap` is an empty cell.
 
     With `names` there is none, unless it says the same.
 
@@ -302,33 +306,33 @@ def table_of_rows(
     DataError
         If the first line looks like a record: nobody's values become names of columns.
     """
-    told: list[str] = []
+    receipts: list[str] = []
     filled = [sum(_text(cell) != "" for cell in row) for row in rows[:_SAMPLE]]
     if not filled:
-        return pd.DataFrame(), told
+        return pd.DataFrame(), receipts
     width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0]
     usual = Counter(filled[1:] or filled).most_common(1)[0][0]
     # Titles and remarks above a table fill a cell or two; the header fills about as many as the records do.
     header = next((i for i, count in enumerate(filled[:50]) if count >= max(1, 0.6 * min(width, usual))), 0)
     if header:
-        told.append(f"{header} line(s) above the header were left out")
-    named = bool(names)
-    if named:
+        receipts.append(f"{header} line(s) above the header were left out")
+    has_names = bool(names)
+    if has_names:
         if len(names) != width:
             raise ParameterError(f"`names` must give {name!r} {width} names, one a column, got {len(names)}")
-        told.append(f"the {width} columns were named as told: the file has no line of names")
+        receipts.append(f"the {width} columns were named as told: the file has no line of names")
         rows = [list(names), *rows[header + (list(map(_text, rows[header])) == list(names)) :]]
         header = 0
     names = [_text(cell).strip() for cell in rows[header]]
     body = [row for row in rows[header + 1 :] if any(_text(cell) != "" for cell in row)]
-    if not named and _like_a_record(names, body[:_ROWS]):
+    if not has_names and _like_a_record(names, body[:_ROWS]):
         raise DataError(
             f"{name!r} must have a line with the names of its columns, its first line looks like a record: `names` "
             f"(--names) gives the {len(names)} names, separated by commas"
         )
     blank = len(rows) - header - 1 - len(body)
     if blank:
-        told.append(f"{blank} empty line(s) were left out")
+        receipts.append(f"{blank} empty line(s) were left out")
     while names and not names[-1] and all(len(row) < len(names) or _text(row[len(names) - 1]) == "" for row in body):
         names.pop()
         body = [row[: len(names)] for row in body]
@@ -340,11 +344,11 @@ def table_of_rows(
         )
     short = sum(len(row) < len(names) for row in body)
     if short:
-        told.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
+        receipts.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
         body = [row + [gap] * (len(names) - len(row)) for row in body]
     _check_names(names, name)
     columns = zip(*body, strict=True) if body else ([] for _ in names)
-    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), told
+    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), receipts
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
@@ -354,7 +358,7 @@ _FEW = 20
 
 
 def _like_a_record(names: list[str], body: list[list[Any]]) -> bool:
-    """Whether what stands where names should be is of the kind of what stands below, column by column."""
+    """Return whether the cells of the first line have the kinds of the cells below, column by column."""
     if len(body) < 3 or (len(names) > 2 and _counted(names)):
         return False
     alike, open_ones = 0, 0
@@ -362,7 +366,7 @@ def _like_a_record(names: list[str], body: list[list[Any]]) -> bool:
         cells = [text for row in body if j < len(row) and (text := _text(row[j]).strip())]
         if not name or not cells:
             continue
-        kind = next((one for one in (_NUMBER, _DATE) if _share(one, cells) >= 0.9), None)
+        kind = next((pattern for pattern in (_NUMBER, _DATE) if _share(pattern, cells) >= 0.9), None)
         values = set(cells)
         if kind is not None:
             if not kind.fullmatch(name):

@@ -76,7 +76,7 @@ def published(stem: str, table: str) -> pd.DataFrame:
 
 
 def errata(stem: str | None = None) -> pd.DataFrame:
-    """Return the known slips of the documents: stem, number, place, what is printed, what is used here instead.
+    """Return the known errata of the documents: stem, number, place, printed text, and the correction used here.
 
     `stem` selects one document.
 

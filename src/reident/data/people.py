@@ -56,17 +56,17 @@ _SPREAD_OF_ZIP_CODES = 1.0
 def _matched(age_years: FloatArray, sex: np.ndarray, columns: list[str]) -> FloatArray:
     """Return each person's row of the table of body measures."""
     measures = load_body_measures()
-    found = np.full((age_years.size, len(columns)), np.nan)
+    matched = np.full((age_years.size, len(columns)), np.nan)
     for row in measures.itertuples(index=False):
-        own = (sex == row.sex) & (age_years >= row.age_low) & (age_years <= row.age_high)
-        found[own] = [getattr(row, column) for column in columns]
-    if np.isnan(found).any():
-        place = int(np.flatnonzero(np.isnan(found).any(axis=1))[0])
+        in_row = (sex == row.sex) & (age_years >= row.age_low) & (age_years <= row.age_high)
+        matched[in_row] = [getattr(row, column) for column in columns]
+    if np.isnan(matched).any():
+        place = int(np.flatnonzero(np.isnan(matched).any(axis=1))[0])
         raise DataError(
             f"`age_years` and `sex` must be 17 to 120 and 'female' or 'male', got {age_years[place]:g} and "
             f"{sex[place]!r} at position {place}"
         )
-    return found
+    return matched
 
 
 def sample_heights_cm(age_years: Any, sex: Any, *, spread: float = 1.0, rng: RNGLike = None) -> FloatArray:
@@ -137,7 +137,7 @@ def voter_list(
     clustered: bool | Mapping[str, float] = False,
     rng: RNGLike = None,
 ) -> pd.DataFrame:
-    """Draw a voter list of the size of Florida's or Michigan's sample: simulated, nobody in it is a person.
+    """Draw a voter list of the size of Florida's or Michigan's sample: simulated, no real person is in it.
 
     Parameters
     ----------
@@ -217,6 +217,6 @@ def _shared(
     """
     if place is None or correlation == 0:
         return np.asarray(rng.choice(len(shares), n, p=shares), np.int64)
-    own = rng.dirichlet(np.array(shares) * (1 - correlation) / correlation, place.max() + 1)
-    ends = own.cumsum(axis=1)[place, :-1]
+    local_shares = rng.dirichlet(np.array(shares) * (1 - correlation) / correlation, place.max() + 1)
+    ends = local_shares.cumsum(axis=1)[place, :-1]
     return np.asarray((rng.random(n)[:, None] > ends).sum(axis=1), np.int64)

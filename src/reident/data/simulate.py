@@ -1,4 +1,4 @@
-"""Simulated data: points in an area, populations, pairs of overlapping files, networks and what is seen of them."""
+"""Simulated data: points in an area, populations, pairs of overlapping files, networks and partial views of them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def population(
     area: Any = None,
     rng: RNGLike = None,
 ) -> pd.DataFrame:
-    """Draw persons: where they live by the population of places, who they are by shares of labels.
+    """Draw persons: places by the population, labels by their shares.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def population(
 
 
 class OverlappingFiles(NamedTuple):
-    """Two files that share some entities: the custodian's, the intruder's, and who is who."""
+    """Two files that share some entities: the custodian's, the intruder's, and the true pairs."""
 
     original: pd.DataFrame
     known: pd.DataFrame
@@ -158,7 +158,7 @@ class OverlappingFiles(NamedTuple):
 
 
 def drawn_together(whose: pd.Series | None, n: int, rng: np.random.Generator) -> IntArray:
-    """Return rows in random order, those of one value one after another; a missing value is nobody else's."""
+    """Return rows in random order, those of one value one after another; a missing value equals no other."""
     if whose is None:
         return rng.permutation(n)
     codes = pd.factorize(whose)[0]
@@ -216,13 +216,13 @@ def overlapping_files(
             f"({len(persons)}), got {needed}"
         )
     rng = check_rng(rng)
-    drawn = drawn_together(together, len(persons), rng)[:needed]
-    in_original = rng.permutation(drawn[:n_original])
-    in_known = rng.permutation(np.concatenate([drawn[:n_common], drawn[n_original:]]))
+    rows = drawn_together(together, len(persons), rng)[:needed]
+    in_original = rng.permutation(rows[:n_original])
+    in_known = rng.permutation(np.concatenate([rows[:n_common], rows[n_original:]]))
     original = persons.iloc[in_original].set_axis(pd.Index([f"r{i}" for i in range(n_original)], name="release"))
     known = persons.iloc[in_known].set_axis(pd.Index([f"k{i}" for i in range(n_known)], name="known"))
     place = pd.Series(known.index, index=in_known)
-    common = np.isin(in_original, drawn[:n_common])
+    common = np.isin(in_original, rows[:n_common])
     truth = pd.DataFrame({"release": original.index[common], "known": place.loc[in_original[common]].to_numpy()})
     return OverlappingFiles(original, known, truth)
 
@@ -332,7 +332,7 @@ def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
 
 
 def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:
-    """Return what someone sees of a network who sees a random part of it: an attacker's crawl, for example.
+    """Return a random part of a network, as an attacker's crawl sees it.
 
     Parameters
     ----------
@@ -357,11 +357,11 @@ def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: R
     edges = check_real(edges, "edges", low=0, high=1)
     nodes = check_real(nodes, "nodes", low=0, high=1)
     generator = check_rng(rng)
-    seen = generator.random(network.n_nodes) < nodes
+    is_seen = generator.random(network.n_nodes) < nodes
     u, v = network.edges()
-    kept = (generator.random(len(u)) < edges) & seen[u] & seen[v]
-    if seen.all():
-        return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
-    row = np.cumsum(seen) - 1
-    names = [network.nodes[i] for i in np.flatnonzero(seen).tolist()]
-    return network_from_edges(row[u[kept]], row[v[kept]], len(names), names)
+    is_kept = (generator.random(len(u)) < edges) & is_seen[u] & is_seen[v]
+    if is_seen.all():
+        return network_from_edges(u[is_kept], v[is_kept], network.n_nodes, network.nodes)
+    row = np.cumsum(is_seen) - 1
+    names = [network.nodes[i] for i in np.flatnonzero(is_seen).tolist()]
+    return network_from_edges(row[u[is_kept]], row[v[is_kept]], len(names), names)

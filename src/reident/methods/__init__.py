@@ -1,4 +1,4 @@
-"""Every anonymiser, attack and metric by name: what the command line, the explorer, maps and real releases read.
+"""Every anonymiser, attack and metric by name: the registry behind the command line, the explorer, maps and releases.
 
 Adding a method is one file (the function, in its layer) and one `Entry` in the module of its kind of data here; from
 outside, `register` or an entry point of the group ``reident.methods``.

@@ -1,4 +1,4 @@
-"""Every anonymiser by name: what releases places, distances, tables, networks, and answers to queries about a table."""
+"""Every anonymiser by name: for places, distances, tables, networks, and answers to queries about a table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _GRID = {"epsilon": (4.0, 1.0, 0.25, 0.05)}
 
 
 def _of(data: str, form: str, folder: str) -> Callable[..., Entry]:
-    """Return what makes the entries of a kind of data and a form of release, of the modules of a folder."""
+    """Return a maker of entries for a kind of data and a form of release, from the modules of a folder."""
 
-    def entry(name: str, label: str, source: str, function: str, **said: Any) -> Entry:
-        return Entry(name, "anonymiser", data, f"{folder}.{function}", form, source=source, label=label, **said)
+    def entry(name: str, label: str, source: str, function: str, **fields: Any) -> Entry:
+        return Entry(name, "anonymiser", data, f"{folder}.{function}", form, source=source, label=label, **fields)
 
     return entry
 

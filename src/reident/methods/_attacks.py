@@ -1,4 +1,4 @@
-"""Every attack by name; each takes a release and what the intruder knows, and returns claims about persons."""
+"""Every attack by name; each takes a release and the intruder's knowledge, and returns claims about persons."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
 def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
-    """Return what makes the entries of a kind of data; links are read by the share of claims that are right."""
+    """Return a maker of entries for a kind of data; links are read by the share of claims that are right."""
 
-    def entry(name: str, label: str, source: str, measure: str = "", **said: Any) -> Entry:
+    def entry(name: str, label: str, source: str, measure: str = "", **fields: Any) -> Entry:
         return Entry(
             name, "attack", data, f"methods.attacks_{module}:{name}", "claims", source=source, label=label,
-            takes="release knowledge", start={"measure": measure} if measure else {}, needs=said.pop("needs", needs),
-            **said,
+            takes="release knowledge", start={"measure": measure} if measure else {}, needs=fields.pop("needs", needs),
+            **fields,
         )  # fmt: skip
 
     return entry

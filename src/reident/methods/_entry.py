@@ -1,4 +1,4 @@
-"""What the registry says about a method, and the checks that follow from it."""
+"""The registry's description of a method, and the checks that follow from it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Parameter:
         return self.rule.choices if isinstance(self.rule, Choice) else ()
 
     def read(self, text: str) -> Any:
-        """Return the value that somebody typed."""
+        """Return the value of a typed text."""
         return self.rule.read(text, self.name)
 
     def check(self, value: Any) -> Any:
@@ -173,8 +173,8 @@ class Entry:
         if callable(self.target):
             return self.target
         module, _, name = self.target.partition(":")
-        found: Callable[..., Any] = getattr(importlib.import_module(f"reident.{module}"), name)
-        return found
+        function: Callable[..., Any] = getattr(importlib.import_module(f"reident.{module}"), name)
+        return function
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
@@ -183,18 +183,18 @@ class Entry:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What a user may set, in the order of the signature."""
-        left = {*dict(self.fixed), *self.takes.split()}
+        """Parameters open to a user, in the order of the signature."""
+        fixed = {*dict(self.fixed), *self.takes.split()}
         return tuple(
             Parameter(name, rule, self.start.get(name), tuple(self.grid.get(name, ())))
             for name, rule in described(self.function).items()
-            if isinstance(rule, Option) and name not in left
+            if isinstance(rule, Option) and name not in fixed
         )
 
     @cached_property
     def public(self) -> Mapping[str, Public]:
         """The public inputs that the method needs beside the data."""
-        return {name: one for name, one in described(self.function).items() if isinstance(one, Public)}
+        return {name: public for name, public in described(self.function).items() if isinstance(public, Public)}
 
     @property
     def required(self) -> frozenset[str]:
@@ -202,17 +202,17 @@ class Entry:
         return frozenset(name for name in self.public if self.signature[name].default is inspect.Parameter.empty)
 
     def fits(self, kind: str) -> bool:
-        """Tell whether it can be applied to data of a kind: what is for tables is for queries about them, too."""
+        """Tell whether the method applies to data of a kind: methods for tables apply to queries about them, too."""
         return kind == self.data or {kind, self.data} == {"table", "queries"}
 
     def suits(self, data: Any) -> bool:
-        """Tell whether data have what it needs to be offered."""
-        there = {
+        """Tell whether data have all that the method needs to be offered."""
+        has = {
             "labels": bool(data.quasi),
             "sensitive": data.sensitive is not None,
             "numbers": len(data.numeric) >= 2,
         }
-        return all(there.get(need, True) for need in self.needs.split())
+        return all(has.get(need, True) for need in self.needs.split())
 
     @property
     def call(self) -> str:
@@ -227,9 +227,9 @@ class Entry:
 
     @property
     def extras(self) -> tuple[Parameter, ...]:
-        """What may be set beside the function's own parameters where the method takes part in a map."""
+        """Options beside the function's own parameters where the method takes part in a map."""
         added = EXTRAS.get(self.form, ())
-        return tuple(replace(one, start=self.start.get(one.name, one.start)) for one in added)
+        return tuple(replace(option, start=self.start.get(option.name, option.start)) for option in added)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name."""
@@ -266,16 +266,16 @@ class Entry:
 
     def told_options(self, options: Mapping[str, Any]) -> str:
         """Return options in words, with their units: "1 km, 3 km"."""
-        told = []
+        texts = []
         for name, value in options.items():
             parameter = self.parameter(name)
             if isinstance(value, bool):
-                told += [name] if value else []
+                texts += [name] if value else []
             elif parameter.unit == "m":
-                told.append(f"{value / 1000:g} km")
+                texts.append(f"{value / 1000:g} km")
             else:
-                told.append(f"{value:g} {parameter.unit}".strip() if isinstance(value, int | float) else str(value))
-        return ", ".join(told)
+                texts.append(f"{value:g} {parameter.unit}".strip() if isinstance(value, int | float) else str(value))
+        return ", ".join(texts)
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of a call of the function with these options."""

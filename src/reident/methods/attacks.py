@@ -1,4 +1,4 @@
-"""Run every attack in one way: a release and what the intruder knows go in, claims about persons come out."""
+"""Run every attack in one way: from a release and the intruder's knowledge to claims about persons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
 
 
 def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
-    """Return what an attack needs and a release or the intruder's knowledge lacks, "" if it can be tried."""
+    """Return the missing inputs of an attack on a release, "" if it can be tried."""
     sensitive = knowledge.sensitive is not None and (
         bool(release.answers) or knowledge.sensitive in release.table.columns
     )
@@ -68,7 +68,7 @@ def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
         if not holds:
             return why
     return next(
-        (f"`{name}` is not given: {said.meaning}" for name, said in entry.public.items()
+        (f"`{name}` is not given: {public.meaning}" for name, public in entry.public.items()
          if name not in knowledge.public and name in entry.required), "",
     )  # fmt: skip
 
@@ -95,17 +95,17 @@ def run_attack(
     arguments = entry.arguments(options or {})
     if not len(knowledge.known) or not (len(release.table) or release.answers):
         raise NotApplicable("nothing is released, or nobody is known")
-    for public, said in entry.public.items():
+    for public, public_input in entry.public.items():
         if public not in knowledge.public:
             if public not in entry.required:
                 continue
-            raise NotApplicable(f"`{public}` is not given: {said.meaning}")
-        arguments[public] = said.give(knowledge.public[public])
+            raise NotApplicable(f"`{public}` is not given: {public_input.meaning}")
+        arguments[public] = public_input.give(knowledge.public[public])
     if rng is None:
         rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
     if entry.data in ("table", "places"):
         release, knowledge = in_persons(
             release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"
         )
-    found: Outcome = entry.function(release, knowledge, rng=rng, **arguments)
-    return once_each(found, knowledge)
+    outcome: Outcome = entry.function(release, knowledge, rng=rng, **arguments)
+    return once_each(outcome, knowledge)

@@ -1,4 +1,4 @@
-"""Attack. The attacks on answers of query systems by name: each takes a release and what the intruder knows."""
+"""Attack. The attacks on answers of query systems by name: each takes a release and the intruder's knowledge."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _candidates(cells: Cells, knowledge: Knowledge, persons: IntArray) -> tuple[
 
 def _claimed(
     cells: Cells, knowledge: Knowledge, persons: IntArray, weights: FloatArray, true: IntArray, prior: FloatArray,
-    said: str,
+    description: str,
 ) -> Outcome:  # fmt: skip
     """Claim the likeliest sensitive value of each person; `weights` are of the values."""
     total = weights.sum(axis=1, keepdims=True)
@@ -52,15 +52,20 @@ def _claimed(
         rows = np.arange(len(persons))
         right = np.where(true >= 0, tied[rows, np.maximum(true, 0)] / tied.sum(axis=1), 0.0)
     assert knowledge.sensitive is not None
-    named = cells.bins[cells.columns.index(knowledge.sensitive)].labels
+    bin_labels = cells.bins[cells.columns.index(knowledge.sensitive)].labels
     claims = claims_about(
-        knowledge, persons, [named[one] for one in best], shares.max(axis=1), right, float(prior.max(initial=0.0))
+        knowledge,
+        persons,
+        [bin_labels[code] for code in best],
+        shares.max(axis=1),
+        right,
+        float(prior.max(initial=0.0)),
     )
-    return Outcome(claims, "attribute", said)
+    return Outcome(claims, "attribute", description)
 
 
 def _prior(cells: Cells, knowledge: Knowledge) -> FloatArray:
-    """Return how often each sensitive value occurs among those whom the intruder knows all about."""
+    """Return the frequency of each sensitive value among the persons that the intruder knows completely."""
     assert knowledge.sensitive is not None
     if knowledge.file is None:
         return np.zeros(0)
@@ -75,22 +80,24 @@ def _differences(cells: Cells, knowledge: Knowledge, answers: FloatArray, how: s
     if not persons.size:
         raise NotApplicable("none of the known persons is in the release")
     of_each, true = _candidates(cells, knowledge, persons)
-    there = np.isfinite(answers)
-    asked = cells.queries[there].astype(np.float64)
-    everybody = asked @ cells.count(knowledge.file)
+    answered = np.isfinite(answers)
+    queries = cells.queries[answered].astype(np.float64)
+    everybody = queries @ cells.count(knowledge.file)
     rows = np.arange(len(persons))
     # Without the person's own record: what the queries say of all others.
-    left = answers[there] - everybody + asked[:, of_each[rows, np.maximum(true, 0)]].T
-    gaps = np.stack([np.abs(left - asked[:, of_each[:, one]].T).sum(axis=1) for one in range(of_each.shape[1])], axis=1)
-    noise = float(np.abs(answers[there] - everybody).mean()) if there.any() else 1.0
+    residuals = answers[answered] - everybody + queries[:, of_each[rows, np.maximum(true, 0)]].T
+    gaps = np.stack(
+        [np.abs(residuals - queries[:, of_each[:, code]].T).sum(axis=1) for code in range(of_each.shape[1])], axis=1
+    )
+    noise = float(np.abs(answers[answered] - everybody).mean()) if answered.any() else 1.0
     prior = _prior(cells, knowledge)
     weights = np.exp(-(gaps - gaps.min(axis=1, keepdims=True)) / max(noise, 1e-6)) * prior
-    said = f"the intruder knows {', '.join(map(str, cells.columns))} of everybody but the person attacked"
-    return _claimed(cells, knowledge, persons, weights, true, prior, f"{said}, and {how}")
+    description = f"the intruder knows {', '.join(map(str, cells.columns))} of everybody but the person attacked"
+    return _claimed(cells, knowledge, persons, weights, true, prior, f"{description}, and {how}")
 
 
 def query_differences(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Subtract what all others contribute from the answers, and take the sensitive value that explains the rest best.
+    """Subtract the contribution of all others from the answers; take the sensitive value that explains the rest best.
 
     Notes
     -----
@@ -120,7 +127,7 @@ def repeated_queries(
         raise NotApplicable("queries are asked again, and the system is not at hand")
     draws = [answers, *(np.asarray(knowledge.again(rng).answers["counts"]) for _ in range(n_repeats - 1))]
     stream = [iter(np.stack(draws)[:, place]) for place in range(len(answers))]
-    mean = np.array([averaging_attack(lambda one=one: next(one), n_repeats).learned for one in stream])  # type: ignore[misc]
+    mean = np.array([averaging_attack(lambda source=source: next(source), n_repeats).learned for source in stream])  # type: ignore[misc]
     return _differences(cells, knowledge, mean, f"asks every query {n_repeats} times")
 
 
@@ -134,22 +141,28 @@ def table_from_answers(release: Release, knowledge: Knowledge, *, rng: np.random
     """
     del rng
     cells, answers = _answered(release, knowledge)
-    there = np.isfinite(answers)
-    asked = cells.queries[there].astype(np.float64)
-    if not there.any():
+    answered = np.isfinite(answers)
+    queries = cells.queries[answered].astype(np.float64)
+    if not answered.any():
         raise NotApplicable("no query was answered")
-    table = np.full(cells.n_cells, max(float(answers[there].sum()), 0.0) / max(1.0, float(asked.sum())))
+    table = np.full(cells.n_cells, max(float(answers[answered].sum()), 0.0) / max(1.0, float(queries.sum())))
     # Projections (Kaczmarz) stay near the start where the answers leave cells open.
-    sizes = asked.sum(axis=1)
+    sizes = queries.sum(axis=1)
     for _ in range(50):
         for row in np.flatnonzero(sizes):
-            table += asked[row] * (answers[there][row] - asked[row] @ table) / sizes[row]
+            table += queries[row] * (answers[answered][row] - queries[row] @ table) / sizes[row]
         table = np.maximum(table, 0.0)
     persons = np.arange(len(knowledge.known))
     of_each, true = _candidates(cells, knowledge, persons)
     prior = table @ cells.indicator(cells.columns.index(str(knowledge.sensitive)))
     weights = table[of_each] + 1e-9 * prior
-    said = f"the intruder knows {', '.join(c for c in cells.columns if c != knowledge.sensitive)} of each person"
+    description = f"the intruder knows {', '.join(c for c in cells.columns if c != knowledge.sensitive)} of each person"
     return _claimed(
-        cells, knowledge, persons, weights, true, prior / max(float(prior.sum()), 1e-300), f"{said} and all answers"
+        cells,
+        knowledge,
+        persons,
+        weights,
+        true,
+        prior / max(float(prior.sum()), 1e-300),
+        f"{description} and all answers",
     )

@@ -1,4 +1,4 @@
-"""Attack. The attacks on released distances by name: each takes a release and what the intruder knows."""
+"""Attack. The attacks on released distances by name: each takes a release and the intruder's knowledge."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def label_linkage(
     """Link by labels alone; see `reident.classical_linkage`."""
     if not release.has_distances:
         raise NotApplicable("no places are released: exact_join links tables by labels")
-    kept, theirs, mine = _labels(release, knowledge)
-    if not kept:
+    shared, released, background = _labels(release, knowledge)
+    if not shared:
         raise NotApplicable("no label is released as it was")
     from reident.places.common_subgraph import classical_linkage
 
-    links = classical_linkage(theirs, mine, quasi=kept, ties=ties, rng=rng).links
+    links = classical_linkage(released, background, quasi=shared, ties=ties, rng=rng).links
     # Which of the records that agree is linked is a draw: it is as sure as they are few.
     alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
     links = links.assign(confidence=1.0 if ties == "all" else 1 / np.maximum(alike, 1))
@@ -51,24 +51,26 @@ def label_linkage(
 
 
 def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
-    """Return what the attacks by distances compare: kept columns in which one label agrees with each value.
+    """Return the columns that attacks by distances compare: a single released label agrees with each value.
 
     In both tables, of the release and of the known persons, whose places stand beside, the codes of the labels.
     """
     compared = knowledge.compared(release)
-    found = [(name, compared[name]) for name in knowledge.kept(release)]
-    codes = [(name, one, one.label_of) for name, one in found if one.label_of is not None]
-    theirs = pd.DataFrame({name: one.theirs for name, one, _ in codes}, index=release.table.index)
-    mine = pd.DataFrame({name: label[one.mine] for name, one, label in codes}, index=knowledge.known.index)
+    compared_columns = [(name, compared[name]) for name in knowledge.kept(release)]
+    codes = [(name, column, column.label_of) for name, column in compared_columns if column.label_of is not None]
+    released = pd.DataFrame({name: column.record_codes for name, column, _ in codes}, index=release.table.index)
+    background = pd.DataFrame(
+        {name: label[column.person_codes] for name, column, label in codes}, index=knowledge.known.index
+    )
     places = knowledge.known[[LAT, LON]] if knowledge.has_places else knowledge.known[[]]
-    return [name for name, _, _ in codes], theirs, pd.concat([mine, places], axis=1)
+    return [name for name, _, _ in codes], released, pd.concat([background, places], axis=1)
 
 
 def _linked(
-    release: Release, knowledge: Knowledge, links: pd.DataFrame, said: str, *, complete: bool = True,
+    release: Release, knowledge: Knowledge, links: pd.DataFrame, description: str, *, complete: bool = True,
     confidence: str | None = None,
 ) -> Outcome:  # fmt: skip
-    """Turn links into claims: everybody else is without one; several claims about a person share."""
+    """Turn links into claims: the other persons are without one; several claims about a person share."""
     if confidence is None and knowledge.truth is None:
         raise NotApplicable("how often such links are right cannot be told without true pairs")
     persons = np.arange(len(knowledge.known))
@@ -84,17 +86,17 @@ def _linked(
     if knowledge.truth is not None:
         np.add.at(right, who, (knowledge.truth[who] == what) / count[who])
     claims = claims_by_row(release, knowledge, persons, rows, sure, right)
-    return Outcome(claims, "identity", f"{told(knowledge, release)}, {said}", complete=complete)
+    return Outcome(claims, "identity", f"{told(knowledge, release)}, {description}", complete=complete)
 
 
 def _alike(release: Release, knowledge: Knowledge) -> IntArray:
-    """Return how many records share the labels and the place of each, as in the cell of a grid: nobody tells which."""
+    """Return the number of records with the labels and place of each, as in the cell of a grid."""
     if not release.has_places:
         return np.ones(len(release.table), dtype=np.int64)
-    own = np.column_stack([knowledge.agreement(release).classes, release.table[[LAT, LON]].to_numpy(float)])
-    _, of, counts = np.unique(own, axis=0, return_inverse=True, return_counts=True)
-    found: IntArray = counts[of.ravel()]
-    return found
+    keys = np.column_stack([knowledge.agreement(release).classes, release.table[[LAT, LON]].to_numpy(float)])
+    _, of, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    class_sizes: IntArray = counts[of.ravel()]
+    return class_sizes
 
 
 #: Pairs of a person and a record with the same labels, records, and persons that attacks by all distances can bear.
@@ -104,32 +106,32 @@ _PAIRS, _RECORDS, _PERSONS = 5000, 3000, 500
 def _distances(
     release: Release, knowledge: Knowledge, rng: np.random.Generator, pairs: float = np.inf
 ) -> tuple[list[str], tuple[Any, Any], tuple[Any, Any], Knowledge]:
-    """Return labels and both files as the attacks by distances take them, and whom they are about.
+    """Return labels and both files as the attacks by distances take them, and the persons attacked.
 
     Where the files are larger than such an attack can bear, persons are drawn.
     """
     if not release.has_distances or not knowledge.has_places:
         raise NotApplicable("no distances are released, or the intruder knows no places")
-    kept, theirs, mine = _labels(release, knowledge)
-    drawn = rng.permutation(len(knowledge.known))
-    partners = knowledge.agreement(release).counts() if kept else np.full(len(drawn), len(release.table))
-    several = np.searchsorted(np.cumsum(partners[drawn]), pairs, side="right")
-    persons = np.sort(drawn[: min(int(several), _PERSONS)])
-    fewer, mine = knowledge.of(persons), mine.iloc[persons]
-    rows = np.flatnonzero(_shared(theirs, mine, kept))
+    shared, released, background = _labels(release, knowledge)
+    order = rng.permutation(len(knowledge.known))
+    partners = knowledge.agreement(release).counts() if shared else np.full(len(order), len(release.table))
+    several = np.searchsorted(np.cumsum(partners[order]), pairs, side="right")
+    persons = np.sort(order[: min(int(several), _PERSONS)])
+    fewer, background = knowledge.of(persons), background.iloc[persons]
+    rows = np.flatnonzero(_shared(released, background, shared))
     if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:
         raise NotApplicable(
             f"attacks by all distances compare at least 4 persons with 4 to {_RECORDS} records of their labels, here "
             f"{len(persons)} with {len(rows)}"
         )
-    apart = great_circle_km(mine[LAT].to_numpy(float), mine[LON].to_numpy(float))
-    return kept, (theirs.iloc[rows], release.between(rows)), (mine, apart), fewer
+    apart = great_circle_km(background[LAT].to_numpy(float), background[LON].to_numpy(float))
+    return shared, (released.iloc[rows], release.between(rows)), (background, apart), fewer
 
 
-def _shared(theirs: pd.DataFrame, mine: pd.DataFrame, kept: list[str]) -> BoolArray:
-    if not kept:
-        return np.ones(len(theirs), dtype=bool)
-    return np.asarray(pd.MultiIndex.from_frame(theirs).isin(pd.MultiIndex.from_frame(mine[kept])))
+def _shared(released: pd.DataFrame, background: pd.DataFrame, shared: list[str]) -> BoolArray:
+    if not shared:
+        return np.ones(len(released), dtype=bool)
+    return np.asarray(pd.MultiIndex.from_frame(released).isin(pd.MultiIndex.from_frame(background[shared])))
 
 
 def common_subgraph(
@@ -147,20 +149,20 @@ def common_subgraph(
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 200_000,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Link by the largest set of pairs whose distances agree; see `reident.common_subgraph_attack`."""
+    """Link by the largest set of pairs with agreeing distances; see `reident.common_subgraph_attack`."""
     from reident.places.common_subgraph import common_subgraph_attack
 
-    kept, theirs, mine, knowledge = _distances(release, knowledge, rng, _PAIRS)
+    shared, released, background, knowledge = _distances(release, knowledge, rng, _PAIRS)
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known: neither the method nor true pairs are")
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-        found = common_subgraph_attack(
-            theirs, mine, quasi=kept, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
+        attack = common_subgraph_attack(
+            released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
             time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,
         )  # fmt: skip
-    said = "and how far released distances deviate, and takes the largest consistent match"
-    return _linked(release, knowledge, found.links, said, complete=found.is_optimal)
+    description = "and how far released distances deviate, and takes the largest consistent match"
+    return _linked(release, knowledge, attack.links, description, complete=attack.is_optimal)
 
 
 def quasi_clique(
@@ -171,7 +173,7 @@ def quasi_clique(
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 0.9,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Link by a large set of pairs most of whose distances agree."""
+    """Link by a large set of pairs in which most distances agree."""
     return common_subgraph(release, knowledge, alpha=alpha, gamma=gamma, rng=rng)
 
 
@@ -185,11 +187,11 @@ def registration(
     """Lay the shape of the released distances on the known places; see `reident.registration_attack`."""
     from reident.location.registration import registration_attack
 
-    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
+    shared, released, background, knowledge = _distances(release, knowledge, rng)
     with refused():
-        found = registration_attack(theirs, mine[0], quasi=kept, n_pairs=n_pairs, rng=rng)
-    said = "and lays the shape of the released distances on the map"
-    return _linked(release, knowledge, found.links, said, confidence="probability")
+        attack = registration_attack(released, background[0], quasi=shared, n_pairs=n_pairs, rng=rng)
+    description = "and lays the shape of the released distances on the map"
+    return _linked(release, knowledge, attack.links, description, confidence="probability")
 
 
 #: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
@@ -210,21 +212,21 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
     if release.matrix_km is None:
         raise NotApplicable("no distances are released")
-    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
-    step, counted = _step(theirs[1])
-    found = locate_by_reference_sets(theirs, known=mine[0], quasi=kept, step_km=step, rng=rng)
+    shared, released, background, knowledge = _distances(release, knowledge, rng)
+    step, counted = _step(released[1])
+    located = locate_by_reference_sets(released, known=background[0], quasi=shared, step_km=step, rng=rng)
     if step is not None:
-        counted = f"{found.coordinates.explained:.0%}, {counted}, are differences of coordinates that were found"
-        if found.coordinates.explained <= _EXPLAINED:
+        counted = f"{located.coordinates.explained:.0%}, {counted}, are differences of coordinates that were found"
+        if located.coordinates.explained <= _EXPLAINED:
             raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
-    if found.linkage is None:
+    if located.linkage is None:
         raise NotApplicable(f"{counted}, but they place nobody")
-    said = f"and reads places off the released numbers, of which {counted}"
-    return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
+    description = f"and reads places off the released numbers, of which {counted}"
+    return _linked(release, knowledge, located.linkage.links, description, confidence="probability")
 
 
 def _step(distances: FloatArray) -> tuple[float | None, str]:
-    """Return the step for the attack by reference sets, None for exact numbers, and what was counted or estimated."""
+    """Return the step for the attack by reference sets, None for exact numbers, and the basis of the estimate."""
     from reident.location.reference_map import COARSEST_STEP_KM
     from reident.location.reference_sets import exact_equalities
     from reident.location.released_step import estimate_step
@@ -249,14 +251,14 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
     return step, released.told()
 
 
-def _needs_few(n: int, step: float, told: str) -> None:
+def _needs_few(n: int, step: float, description: str) -> None:
     """Refuse rounded and noisy releases that would take minutes."""
     from reident.location.rounded_coordinates import is_fine
 
-    most = _FINE if is_fine(step, n) else _ROUNDED
-    if n > most:
+    limit = _FINE if is_fine(step, n) else _ROUNDED
+    if n > limit:
         raise NotApplicable(
-            f"the distances are {told}, and {n} records, more than {most}, take minutes: see locate_by_reference_sets"
+            f"the distances are {description}; {n} records take minutes, more than {limit}: locate_by_reference_sets"
         )
 
 
@@ -265,18 +267,18 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     from reident.location.multilateration import multilateration_attack
     from reident.places.common_subgraph import classical_linkage
 
-    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
-    if not kept:
+    shared, released, background, knowledge = _distances(release, knowledge, rng)
+    if not shared:
         raise NotApplicable("without labels there is no first match")
-    links = classical_linkage(theirs[0], mine[0], quasi=kept, ties="unique", rng=rng).links
+    links = classical_linkage(released[0], background[0], quasi=shared, ties="unique", rng=rng).links
     if len(links) < 3:
-        links = classical_linkage(theirs[0], mine[0], quasi=kept, ties="random", rng=rng).links
+        links = classical_linkage(released[0], background[0], quasi=shared, ties="random", rng=rng).links
     if len(links) < 3:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
-        found = multilateration_attack(theirs, links, mine[0], quasi=kept, rng=rng)
-    said = "starts from matches of labels, and places everybody by distances"
-    return _linked(release, knowledge, found.links, said, confidence="probability")
+        attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
+    description = "starts from matches of labels, and places everybody by distances"
+    return _linked(release, knowledge, attack.links, description, confidence="probability")
 
 
 def population(
@@ -297,15 +299,15 @@ def population(
     """
     from reident.location.population_location import locate_by_population
 
-    _, theirs, _, fewer = _distances(release, knowledge, rng)
+    _, released, _, fewer = _distances(release, knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
     with refused():
-        found = locate_by_population(theirs, lived, coverage=coverage, scatter_km=scatter_km)
-    places = found.positions[[LAT, LON]].to_numpy(float)
-    there = np.isfinite(places).all(axis=1)
-    if not there.any():
+        located = locate_by_population(released, lived, coverage=coverage, scatter_km=scatter_km)
+    places = located.positions[[LAT, LON]].to_numpy(float)
+    is_located = np.isfinite(places).all(axis=1)
+    if not is_located.any():
         raise NotApplicable("no record could be placed")
-    made = nearest_to(release, fewer, theirs[0].index[there], places[there], rng)
-    said = "lays the shape of the released distances on where people live"
+    outcome = nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng)
+    description = "lays the shape of the released distances on where people live"
     source = "the places of that file" if towns is None else "a list of towns"
-    return Outcome(made.claims, "identity", f"{told(knowledge, release)}, and {said}: {source}")
+    return Outcome(outcome.claims, "identity", f"{told(knowledge, release)}, and {description}: {source}")

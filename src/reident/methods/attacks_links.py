@@ -28,25 +28,25 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     """
     from reident.networks.edge_disclosure import class_posteriors
 
-    theirs, mine = both_networks(release, knowledge)
+    released, background = both_networks(release, knowledge)
     if knowledge.truth is None:
         raise NotApplicable("who is who in the network cannot be told, so no relation can be judged")
-    u, v = (knowledge.truth[ends] for ends in mine.edges())
-    drawn = np.flatnonzero((u >= 0) & (v >= 0))
-    drawn = np.sort(rng.permutation(drawn)[: knowledge.n_persons])
-    if not drawn.size:
+    u, v = (knowledge.truth[ends] for ends in background.edges())
+    sample = np.flatnonzero((u >= 0) & (v >= 0))
+    sample = np.sort(rng.permutation(sample)[: knowledge.n_persons])
+    if not sample.size:
         raise NotApplicable("no relation of the known persons is in the release")
-    ids, posteriors = class_posteriors(theirs)
-    sure = posteriors[ids[u[drawn]], ids[v[drawn]]]
+    ids, posteriors = class_posteriors(released)
+    sure = posteriors[ids[u[sample]], ids[v[sample]]]
     names = release.table.index
-    pairs = theirs.n_nodes * (theirs.n_nodes - 1) / 2
+    pairs = released.n_nodes * (released.n_nodes - 1) / 2
     claims = pd.DataFrame(
-        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[drawn], v[drawn], strict=True)], "confidence": sure,
-         "right": sure, "base": theirs.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u[drawn], v[drawn], strict=True)]),
+        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[sample], v[sample], strict=True)], "confidence": sure,
+         "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
+        index=pd.Index([f"{a} - {b}" for a, b in zip(u[sample], v[sample], strict=True)]),
     )  # fmt: skip
-    said = "the intruder knows the degrees of two persons in the release"
-    return Outcome(claims, "link", said, proven=True)
+    description = "the intruder knows the degrees of two persons in the release"
+    return Outcome(claims, "link", description, proven=True)
 
 
 def likely_links(
@@ -57,7 +57,7 @@ def likely_links(
     n: Annotated[int, Whole(1, unit="links")] = 50,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Claim that the pairs whose friends are most alike are friends, though the release does not join them.
+    """Claim that the pairs with the most similar friends are friends, though the release does not join them.
 
     Notes
     -----
@@ -65,14 +65,16 @@ def likely_links(
     """
     from reident.networks.link_prediction import likely_links as rank
 
-    theirs, mine = both_networks(release, knowledge)
-    absent = theirs.n_nodes * (theirs.n_nodes - 1) // 2 - theirs.n_edges
+    released, background = both_networks(release, knowledge)
+    absent = released.n_nodes * (released.n_nodes - 1) // 2 - released.n_edges
     if not absent:
         raise NotApplicable("everybody is joined to everybody in the release: no edge can be absent")
-    pairs = rank(by_row(theirs), min(n, absent), score=score)
+    pairs = rank(by_row(released), min(n, absent), score=score)
     del rng
-    possible = theirs.n_nodes * (theirs.n_nodes - 1) / 2 - theirs.n_edges
-    return _edges(release, knowledge, theirs, mine, pairs, possible, f"friends of friends by {score}, joined or not")
+    possible = released.n_nodes * (released.n_nodes - 1) / 2 - released.n_edges
+    return _edges(
+        release, knowledge, released, background, pairs, possible, f"friends of friends by {score}, joined or not"
+    )
 
 
 def dropped_edges(
@@ -92,15 +94,17 @@ def dropped_edges(
     from reident.networks.link_prediction import drop_unlikely_edges
 
     del rng
-    theirs, mine = both_networks(release, knowledge)
-    kept = drop_unlikely_edges(by_row(theirs), threshold, score=score)
-    pairs = list(zip(*kept.edges(), strict=True))
-    return _edges(release, knowledge, theirs, mine, pairs, None, f"which edges join nodes that are alike by {score}")
+    released, background = both_networks(release, knowledge)
+    likely = drop_unlikely_edges(by_row(released), threshold, score=score)
+    pairs = list(zip(*likely.edges(), strict=True))
+    return _edges(
+        release, knowledge, released, background, pairs, None, f"which edges join nodes that are alike by {score}"
+    )
 
 
 def _edges(
-    release: Release, knowledge: Knowledge, theirs: Network, mine: Network, pairs: Any, possible: float | None,
-    said: str,
+    release: Release, knowledge: Knowledge, released: Network, background: Network, pairs: Any, possible: float | None,
+    description: str,
 ) -> Outcome:  # fmt: skip
     """Turn pairs of released nodes into claims that their persons are friends."""
     if not len(pairs):
@@ -110,13 +114,13 @@ def _edges(
     person = np.full(len(release.table), -1)
     inside = np.flatnonzero(knowledge.truth >= 0)
     person[knowledge.truth[inside]] = inside
-    u, v = mine.edges()
+    u, v = background.edges()
     true = set(zip(u.tolist(), v.tolist(), strict=True)) | set(zip(v.tolist(), u.tolist(), strict=True))
     ends = [(int(person[int(a)]), int(person[int(b)])) for a, b in pairs]
     right = np.array([pair in true for pair in ends], dtype=float)
-    a, b = theirs.edges()
+    a, b = released.edges()
     known = sum((int(person[x]), int(person[y])) in true for x, y in zip(a.tolist(), b.tolist(), strict=True))
-    base = known / max(1, theirs.n_edges) if possible is None else (mine.n_edges - known) / max(1.0, possible)
+    base = known / max(1, released.n_edges) if possible is None else (background.n_edges - known) / max(1.0, possible)
     names = release.table.index
     claims = pd.DataFrame(
         {"claim": [f"{names[int(x)]} - {names[int(y)]}" for x, y in pairs], "confidence": right.mean(), "right": right,
@@ -124,4 +128,4 @@ def _edges(
         index=pd.Index([f"{x} - {y}" for x, y in pairs]),
     )  # fmt: skip
     claims["confidence"] = max(float(right.mean()), 1e-9)
-    return Outcome(claims, "link", f"the intruder has the released network and looks at {said}")
+    return Outcome(claims, "link", f"the intruder has the released network and looks at {description}")

@@ -1,4 +1,4 @@
-"""Attack. The attacks on places by name: each takes a release and what the intruder knows."""
+"""Attack. The attacks on places by name: each takes a release and the intruder's knowledge."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _needs_places(release: Release, knowledge: Knowledge) -> None:
 
 
 def told(knowledge: Knowledge, release: Release) -> str:
-    """Say what the intruder knows: the places, and the labels that the release kept."""
+    """Describe the intruder's knowledge: the places, and the labels that the release kept."""
     labels = ", ".join(map(str, knowledge.kept(release)))
     return f"the intruder knows the place{f' and {labels}' if labels else ''} of each person exactly"
 
 
 def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Take the released place nearest to the person's home among the records whose labels agree; method unknown.
+    """Take the released place nearest to the person's home among the records with agreeing labels; method unknown.
 
     Notes
     -----
@@ -52,8 +52,8 @@ def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     _needs_places(release, knowledge)
     near = near_places(release, knowledge, knowledge.sample(rng))
     claim, confidence, right = near.judged(posterior(near, 2), knowledge.truth)
-    said = f"{told(knowledge, release)}, not the method, and takes the nearest place of the same labels"
-    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", said)
+    description = f"{told(knowledge, release)}, not the method, and takes the nearest place of the same labels"
+    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", description)
 
 
 def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -61,11 +61,13 @@ def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.G
     _needs_places(release, knowledge)
     near = near_places(release, knowledge, knowledge.sample(rng))
     weights = law(release, near, knowledge) if has_law(release) else posterior(near, 2)
-    taken = assign(near, weights)
-    chosen = np.arange(len(taken)), np.maximum(taken, 0)
-    rows = np.where(taken >= 0, near.rows[chosen], -1)
-    said = f"{told(knowledge, release)} of everybody, and assigns the places one to one"
-    return Outcome(claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None), "identity", said)
+    assigned = assign(near, weights)
+    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
+    rows = np.where(assigned >= 0, near.rows[chosen], -1)
+    description = f"{told(knowledge, release)} of everybody, and assigns the places one to one"
+    return Outcome(
+        claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None), "identity", description
+    )
 
 
 def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -75,8 +77,8 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         raise NotApplicable(f"the law by which {release.method!r} moves places is not known")
     near = near_places(release, knowledge, knowledge.sample(rng), k=256)
     claim, confidence, right = near.judged(law(release, near, knowledge), knowledge.truth)
-    said = f"{told(knowledge, release)}, and the method with its parameters"
-    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", said)
+    description = f"{told(knowledge, release)}, and the method with its parameters"
+    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", description)
 
 
 #: Places closer than this are one, km.
@@ -127,14 +129,14 @@ def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatA
     """Return squared differences of latitude and longitude, in degrees."""
     apart = np.zeros(near.gaps.shape)
     for column in (LAT, LON):
-        mine = knowledge.known[column].to_numpy(float)[near.persons][:, None]
-        differ = release.table[column].to_numpy(float)[near.rows] - mine
+        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
+        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
         apart += ((differ + 180) % 360 - 180) ** 2
     return np.where(near.rows >= 0, apart, 1e12)
 
 
 def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Count the persons who agree with a record's labels and live as near to its place as its own person (spatial k).
+    """Count the persons that agree with a record's labels and live as near to its place as its own person (spatial k).
 
     Notes
     -----
@@ -150,19 +152,21 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     if persons is None or rows is None:
         raise NotApplicable("displacements can be told only where the true pairs are known")
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
-    alike = np.column_stack([knowledge.agreement(release).classes[rows], theirs[rows]])
-    chord = pd.Series(np.linalg.norm(homes[persons] - theirs[rows], axis=1))
+    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    alike = np.column_stack([knowledge.agreement(release).classes[rows], released[rows]])
+    chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
     # Of records that are alike at one place, as in the cell of a grid, nobody tells which moved how far.
     chord = chord.groupby(np.unique(alike, axis=0, return_inverse=True)[1].ravel()).transform("max").to_numpy()
     chord = chord * (1 + 1e-9) + _SAME_KM / EARTH_RADIUS_KM / 1000
-    drawn = np.isin(persons, knowledge.sample(rng))
-    persons, rows, chord = persons[drawn], rows[drawn], chord[drawn]
-    counts = _as_near(release, knowledge, persons, rows, homes, theirs, chord)
+    is_sampled = np.isin(persons, knowledge.sample(rng))
+    persons, rows, chord = persons[is_sampled], rows[is_sampled], chord[is_sampled]
+    counts = _as_near(release, knowledge, persons, rows, homes, released, chord)
     confidence = 1 / np.maximum(counts, 1)
-    said = f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"
+    description = (
+        f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"
+    )
     claims = claims_by_row(release, knowledge, persons, rows, confidence, confidence)
-    return Outcome(claims, "identity", said, proven=True)
+    return Outcome(claims, "identity", description, proven=True)
 
 
 def _as_near(
@@ -171,10 +175,10 @@ def _as_near(
     persons: IntArray,
     rows: IntArray,
     homes: FloatArray,
-    theirs: FloatArray,
+    released: FloatArray,
     chord: FloatArray,
 ) -> FloatArray:
-    """Return how many persons who agree with each record live as near to it as its own; where known, households."""
+    """Count the persons that agree with each record and live as near to it as its own; households where known."""
     from scipy.spatial import cKDTree
 
     counts = np.ones(len(persons))
@@ -182,36 +186,38 @@ def _as_near(
         first = np.unique(lives.homes, return_index=True)
         at = homes[first[1][first[0] >= 0]]
         for i, row in enumerate(rows):
-            apart = np.linalg.norm(at[lives.could_be(lives.groups[row])] - theirs[row], axis=1)
+            apart = np.linalg.norm(at[lives.could_be(lives.groups[row])] - released[row], axis=1)
             counts[i] = (apart <= chord[i]).sum()
         return counts
-    found = knowledge.agreement(release)
-    agreeing = _persons_of_classes(found)
+    agreement = knowledge.agreement(release)
+    agreeing = _persons_of_classes(agreement)
     unit = None if knowledge.households is None else homes_of(knowledge)
-    for one in np.unique(found.classes[rows]):
-        own = np.flatnonzero(found.classes[rows] == one)
-        some = np.arange(len(homes)) if one < 0 else agreeing(int(one))  # a suppressed record agrees with everybody
+    for class_id in np.unique(agreement.classes[rows]):
+        of_class = np.flatnonzero(agreement.classes[rows] == class_id)
+        some = (
+            np.arange(len(homes)) if class_id < 0 else agreeing(int(class_id))
+        )  # a suppressed record agrees with everybody
         if not len(some):
             continue
         tree = cKDTree(homes[some])
         if unit is None:
-            counts[own] = tree.query_ball_point(theirs[rows[own]], chord[own], return_length=True)
+            counts[of_class] = tree.query_ball_point(released[rows[of_class]], chord[of_class], return_length=True)
         else:
-            near = tree.query_ball_point(theirs[rows[own]], chord[own])
-            counts[own] = [len(np.unique(unit[some[one]])) for one in near]
+            near = tree.query_ball_point(released[rows[of_class]], chord[of_class])
+            counts[of_class] = [len(np.unique(unit[some[class_id]])) for class_id in near]
     return counts
 
 
-def _persons_of_classes(found: Agreement) -> Callable[[int], IntArray]:
+def _persons_of_classes(agreement: Agreement) -> Callable[[int], IntArray]:
     """Return a function that tells which persons agree with the records of a class."""
-    of_member = np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))
-    by_class, by_group = np.argsort(found.members, kind="stable"), np.argsort(found.groups, kind="stable")
-    classes, groups = found.members[by_class], found.groups[by_group]
+    of_member = np.repeat(np.arange(len(agreement.starts) - 1), np.diff(agreement.starts))
+    by_class, by_group = np.argsort(agreement.members, kind="stable"), np.argsort(agreement.groups, kind="stable")
+    classes, groups = agreement.members[by_class], agreement.groups[by_group]
 
-    def persons(one: int) -> IntArray:
-        first, last = np.searchsorted(classes, [one, one + 1])
-        own = of_member[by_class[first:last]]
-        starts, ends = np.searchsorted(groups, own), np.searchsorted(groups, own, side="right")
+    def persons(class_id: int) -> IntArray:
+        first, last = np.searchsorted(classes, [class_id, class_id + 1])
+        member_groups = of_member[by_class[first:last]]
+        starts, ends = np.searchsorted(groups, member_groups), np.searchsorted(groups, member_groups, side="right")
         parts = [by_group[a:b] for a, b in zip(starts, ends, strict=True)]
         return np.concatenate(parts) if parts else by_group[:0]
 
@@ -226,21 +232,21 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     Cassa (2008). Only releases whose records can be followed from one to the next can be averaged: pseudonyms do that.
     """
     _needs_places(release, knowledge)
-    others = [one for one in knowledge.earlier if one.has_places]
+    others = [earlier for earlier in knowledge.earlier if earlier.has_places]
     if not others and knowledge.again is not None:
         others = [knowledge.again(rng) for _ in range(3)]
     if not others:
         raise NotApplicable("no other release of the same places is given, and the method is not known")
-    tables = [release.table, *(one.table for one in others)]
+    tables = [release.table, *(earlier.table for earlier in others)]
     common = tables[0].index
     for table in tables[1:]:
         common = common.intersection(table.index)
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    found = nearest_to(release, knowledge, common, mean, rng)
-    said = f"{told(knowledge, release)}, and follows records through {len(tables)} releases"
-    return Outcome(found.claims, "identity", said)
+    outcome = nearest_to(release, knowledge, common, mean, rng)
+    description = f"{told(knowledge, release)}, and follows records through {len(tables)} releases"
+    return Outcome(outcome.claims, "identity", description)
 
 
 def nearest_to(

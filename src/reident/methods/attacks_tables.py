@@ -1,4 +1,4 @@
-"""Attack. The attacks on tables by name: each takes a release and what the intruder knows, and returns its claims."""
+"""Attack. The attacks on tables by name: each takes a release and the intruder's knowledge, and returns its claims."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def _listed(columns: Any) -> str:
 
 
 def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
-    """Return the quasi-identifiers that were released, or say why there is nothing to compare."""
-    found = list(knowledge.compared(release))
-    if not found:
+    """Return the released quasi-identifiers, or raise `NotApplicable` if there is none to compare."""
+    columns = list(knowledge.compared(release))
+    if not columns:
         raise NotApplicable("no quasi-identifier is released")
-    return found
+    return columns
 
 
 def needs_kept(release: Release, knowledge: Knowledge) -> list[str]:
     """Return the quasi-identifiers that were left as they were, generalised or rounded, or say that there is none."""
     needs_table(release, knowledge)
-    kept = knowledge.kept(release)
-    if not kept:
+    columns = knowledge.kept(release)
+    if not columns:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
-    return kept
+    return columns
 
 
 def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -61,17 +61,17 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     pairs do not agree (noise, swapping) are left out: who knows the method knows them.
     """
     del rng
-    kept = needs_kept(release, knowledge)
-    found = knowledge.agreement(release)
-    counts = found.counts()
+    columns = needs_kept(release, knowledge)
+    agreement = knowledge.agreement(release)
+    counts = agreement.counts()
     persons = np.arange(len(counts))
     confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
     right = np.full(len(counts), np.nan)
     if knowledge.truth is not None:
-        right = confidence * found.holds(persons, knowledge.truth)
-    first = _first_row(found.classes, found.members, found.starts)[found.groups]
+        right = confidence * agreement.holds(persons, knowledge.truth)
+    first = _first_row(agreement.classes, agreement.members, agreement.starts)[agreement.groups]
     claims = claims_about(knowledge, persons, release.labels(first), confidence, right, 1 / max(1, len(release.table)))
-    return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(kept))}, and joins by equality", proven=True)
+    return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
 
 
 def _first_row(classes: IntArray, members: IntArray, starts: IntArray) -> IntArray:
@@ -79,9 +79,9 @@ def _first_row(classes: IntArray, members: IntArray, starts: IntArray) -> IntArr
     row_of = np.full(int(classes.max(initial=-1)) + 2, -1)
     row_of[classes[::-1]] = np.arange(len(classes))[::-1]
     some = np.diff(starts) > 0
-    found = np.full(len(starts) - 1, -1)
-    found[some] = row_of[members[starts[:-1][some]]]
-    return found
+    first_rows = np.full(len(starts) - 1, -1)
+    first_rows[some] = row_of[members[starts[:-1][some]]]
+    return first_rows
 
 
 def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -97,7 +97,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         raise NotApplicable(
             "whose each released record is cannot be told without true pairs: exact_join counts persons"
         )
-    ids, n = class_ids([knowledge.compared(release)[column].theirs for column in columns])
+    ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
     size = np.bincount(ids, minlength=n)[ids]
     if knowledge.truth is None:
         rows, persons = np.arange(len(size)), None
@@ -114,8 +114,8 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         },
         index=release.table.index[rows] if persons is None else knowledge.known.index[persons],
     )
-    said = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
-    return Outcome(claims, "identity", said, proven=True)
+    description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
+    return Outcome(claims, "identity", description, proven=True)
 
 
 def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -130,20 +130,20 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     needs_table(release, knowledge)
     if knowledge.register is None:
         raise NotApplicable("no register of the population is given")
-    kept = knowledge.kept(release)
-    named = [column for column in kept if column in knowledge.register.columns]
-    if not named:
+    columns = knowledge.kept(release)
+    shared = [column for column in columns if column in knowledge.register.columns]
+    if not shared:
         raise NotApplicable("the register has none of the columns that were left as they were")
-    population = Knowledge(knowledge.register, named, hierarchies=knowledge.hierarchies)
-    found = population.agreement(release)
-    of_class = np.zeros(len(found.sizes))
+    population = Knowledge(knowledge.register, shared, hierarchies=knowledge.hierarchies)
+    agreement = population.agreement(release)
+    of_class = np.zeros(len(agreement.sizes))
     np.add.at(
         of_class,
-        found.members,
-        np.bincount(found.groups)[np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))],
+        agreement.members,
+        np.bincount(agreement.groups)[np.repeat(np.arange(len(agreement.starts) - 1), np.diff(agreement.starts))],
     )
-    rows = np.flatnonzero(found.classes >= 0)
-    size = of_class[found.classes[rows]]
+    rows = np.flatnonzero(agreement.classes >= 0)
+    size = of_class[agreement.classes[rows]]
     confidence = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
     claims = pd.DataFrame(
         {
@@ -152,8 +152,8 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
         },
         index=release.table.index[rows],
     )  # fmt: skip
-    said = f"the intruder has a register of {len(knowledge.register)} persons with {_listed(named)}"
-    return Outcome(claims, "identity", said, proven=True, of_records=True)
+    description = f"the intruder has a register of {len(knowledge.register)} persons with {_listed(shared)}"
+    return Outcome(claims, "identity", description, proven=True, of_records=True)
 
 
 def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -172,11 +172,11 @@ def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.
     Herranz et al. (2015). It needs most persons of the file to be known; absent ones stay without a record.
     """
     near, weights, columns = _nearest(release, knowledge, rng)
-    taken = assign(near, weights)
-    chosen = np.arange(len(taken)), np.maximum(taken, 0)
-    each = np.where(taken >= 0, (weights / np.maximum(near.sizes, 1))[chosen], 0.0)
-    right = np.where(taken >= 0, near.is_true(knowledge.truth)[chosen] / np.maximum(near.sizes[chosen], 1), 0.0)
-    claim = np.where(taken >= 0, near.rows[chosen], -1)
+    assigned = assign(near, weights)
+    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
+    each = np.where(assigned >= 0, (weights / np.maximum(near.sizes, 1))[chosen], 0.0)
+    right = np.where(assigned >= 0, near.is_true(knowledge.truth)[chosen] / np.maximum(near.sizes[chosen], 1), 0.0)
+    claim = np.where(assigned >= 0, near.rows[chosen], -1)
     claims = claims_by_row(release, knowledge, near.persons, claim, each, right)
     return Outcome(claims, "identity", f"{columns}, and assigns the records one to one")
 
@@ -192,7 +192,7 @@ _MOST_COLUMNS = 60
 
 
 def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return known persons and released records as numbers: labels as the mean of what they cover, all categories.
+    """Return known persons and released records as numbers: labels as the mean of the covered values, all categories.
 
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
@@ -204,22 +204,24 @@ def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    mine: dict[str, Any] = {}
-    theirs: dict[str, Any] = {}
+    known_numbers: dict[str, Any] = {}
+    released_numbers: dict[str, Any] = {}
     for column in columns:
         known, released = knowledge.known[column], release.table[column]
         values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
         if is_number[column]:
-            mine[column] = known.to_numpy(float)
+            known_numbers[column] = known.to_numpy(float)
             numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
             covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
-            theirs[column] = np.where(np.isfinite(numbers), numbers, covered)
+            released_numbers[column] = np.where(np.isfinite(numbers), numbers, covered)
             continue
         for place, value in enumerate(values):
-            mine[f"{column}={value}"] = (known == value).to_numpy(float)
-            theirs[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
-    return pd.DataFrame(mine, index=knowledge.known.index), pd.DataFrame(theirs, index=release.table.index)
+            known_numbers[f"{column}={value}"] = (known == value).to_numpy(float)
+            released_numbers[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
+    return pd.DataFrame(known_numbers, index=knowledge.known.index), pd.DataFrame(
+        released_numbers, index=release.table.index
+    )
 
 
 def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
@@ -261,24 +263,28 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
         raise NotApplicable("no column of numbers tells released records apart, or numbers are missing")
     if knowledge.truth is None:
         raise NotApplicable("how often such links are right cannot be told without true pairs")
-    mine = knowledge.truth[persons]
-    truth = pd.Series(released.index[mine[mine >= 0]], index=known.index[mine >= 0])
+    true_rows = knowledge.truth[persons]
+    truth = pd.Series(released.index[true_rows[true_rows >= 0]], index=known.index[true_rows >= 0])
     if not len(truth):
         raise NotApplicable("none of the known persons is in the release")
     with refused():
-        found = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
-    right, sure = np.nan_to_num(found["credit"].to_numpy(float)), 1 / found["n_nearest"].to_numpy(float)
-    claims = claims_about(knowledge, persons, found["known"].to_numpy(object), sure, right, 1 / len(released))
-    said = f"{_KNOWS.format(columns=_listed(knowledge.compared(release)))}, and takes the record nearest by {distance}"
+        links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
+    right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
+    claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
+    description = (
+        f"{_KNOWS.format(columns=_listed(knowledge.compared(release)))}, and takes the record nearest by {distance}"
+    )
     return Outcome(
-        claims, "identity", said if isinstance(distance, str) else f"{said.rpartition(' by ')[0]} by a learned distance"
+        claims,
+        "identity",
+        description if isinstance(distance, str) else f"{description.rpartition(' by ')[0]} by a learned distance",
     )
 
 
 def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
-    drawn = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
-    return _link(release, knowledge.of(drawn), rng, "probabilistic", "share")
+    sample = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
+    return _link(release, knowledge.of(sample), rng, "probabilistic", "share")
 
 
 def weighted_mean_linkage(
@@ -288,7 +294,7 @@ def weighted_mean_linkage(
     n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Learn weights of the columns on some true pairs and link everybody else: the worst case of Abril et al. (2012).
+    """Learn weights of the columns on some true pairs and link all others: the worst case of Abril et al. (2012).
 
     Notes
     -----
@@ -304,7 +310,7 @@ def choquet_linkage(
     n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Learn a fuzzy measure of the columns on some true pairs and link everybody else, as `weighted_mean_linkage`."""
+    """Learn a fuzzy measure of the columns on some true pairs and link all others, as `weighted_mean_linkage`."""
     return _learned(release, knowledge, "choquet", n_training, rng)
 
 
@@ -315,7 +321,7 @@ def bilinear_linkage(
     n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Learn a matrix of the columns' products on some true pairs and link everybody else, as `weighted_mean_linkage`.
+    """Learn a matrix of the columns' products on some true pairs and link all others, as `weighted_mean_linkage`.
 
     Notes
     -----
@@ -347,8 +353,8 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
             f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs (twice `n_training`), got "
             f"{len(columns)} and {len(persons)}"
         )
-    drawn = rng.permutation(len(persons))
-    taught, judged = drawn[:n_training], np.sort(persons[drawn[n_training:]])
+    order = rng.permutation(len(persons))
+    taught, judged = order[:n_training], np.sort(persons[order[n_training:]])
     # Records that are equal are one: whoever finds one of them has found all. The training pairs alone are told apart
     # by nearly any weights: the other records are what these must rule out.
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
@@ -382,6 +388,6 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     rows = np.where(agrees, near.rows, -1)
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
     claim, confidence, right = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
-    said = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
+    description = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
     claims = claims_by_row(release, knowledge, inside.persons, claim, confidence, right)
-    return Outcome(claims, "identity", said)
+    return Outcome(claims, "identity", description)

@@ -1,4 +1,4 @@
-"""Attack. What a release tells about a person's sensitive value, attack by attack."""
+"""Attack. The attacks on a person's sensitive value by name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Shares:
     prior: FloatArray
     labels: pd.Index
     truth: IntArray
-    said: str
+    description: str
 
     @property
     def some(self) -> IntArray:
@@ -55,31 +55,35 @@ class _Shares:
     def entry(self, place: int) -> tuple[IntArray, FloatArray]:
         """Return the value at a place of each row, -1 where it has fewer, and its count."""
         at = self.starts[:-1] + place
-        there = at < self.starts[1:]
-        at = np.where(there, at, 0)
-        return np.where(there, self.codes[at], -1), np.where(there, self.counts[at], 0.0)
+        exists = at < self.starts[1:]
+        at = np.where(exists, at, 0)
+        return np.where(exists, self.codes[at], -1), np.where(exists, self.counts[at], 0.0)
 
     def surest(self) -> tuple[IntArray, FloatArray]:
         """Return the commonest value of each row, -1 where there is none, and its share."""
         value, count = self.entry(0)
         return value, count / np.maximum(self.totals, 1.0)
 
-    def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, said: str) -> Outcome:
+    def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str) -> Outcome:
         """Return claims of values (codes, -1 for none), a row each, with their confidence."""
-        return self.outcome_of_persons(knowledge, claim[self.of], confidence[self.of], said)
+        return self.outcome_of_persons(knowledge, claim[self.of], confidence[self.of], description)
 
-    def outcome_of_persons(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, said: str) -> Outcome:
+    def outcome_of_persons(
+        self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str
+    ) -> Outcome:
         """Return claims of values (codes, -1 for none), a person each, with their confidence."""
-        made = claim >= 0
+        is_claimed = claim >= 0
         codes = np.maximum(claim, 0)
         right = (
-            np.where(made, self.truth == claim, 0.0) if knowledge.secrets is not None else np.full(len(claim), np.nan)
+            np.where(is_claimed, self.truth == claim, 0.0)
+            if knowledge.secrets is not None
+            else np.full(len(claim), np.nan)
         )
-        base = np.where(made, self.prior[codes], self.prior.max())
-        labels = np.where(made, self.labels.to_numpy(object)[codes], None)
+        base = np.where(is_claimed, self.prior[codes], self.prior.max())
+        labels = np.where(is_claimed, self.labels.to_numpy(object)[codes], None)
         persons = np.arange(len(claim))
-        claims = claims_about(knowledge, persons, labels, np.where(made, confidence, 0.0), right, base)
-        return Outcome(claims, "attribute", f"{self.said}{said}", proven=True)
+        claims = claims_about(knowledge, persons, labels, np.where(is_claimed, confidence, 0.0), right, base)
+        return Outcome(claims, "attribute", f"{self.description}{description}", proven=True)
 
 
 def _needed(release: Release, knowledge: Knowledge) -> tuple[list[str], str]:
@@ -101,12 +105,12 @@ def _shares(release: Release, knowledge: Knowledge) -> _Shares:
 def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     from scipy.sparse import coo_array
 
-    found = knowledge.agreement(release)
+    agreement = knowledge.agreement(release)
     codes, values = encode_column(release.table[sensitive].astype(object))
-    inside = found.classes >= 0
-    shape = len(found.sizes), len(values)
-    table = coo_array((np.ones(int(inside.sum())), (found.classes[inside], codes[inside])), shape=shape).tocsr()
-    agree, of = found.patterns()
+    inside = agreement.classes >= 0
+    shape = len(agreement.sizes), len(values)
+    table = coo_array((np.ones(int(inside.sum())), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
+    agree, of = agreement.patterns()
     spread = (agree @ table).tocoo()
     order = np.lexsort((spread.col, -spread.data, spread.row))
     rows, counts = spread.row[order], spread.data[order].astype(np.float64)
@@ -115,10 +119,10 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     if knowledge.secrets is not None:
         truth = places_among(knowledge.secrets, values)
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
-    kept = ", ".join(map(str, knowledge.kept(release)))
-    said = f"the intruder knows {kept} of each person exactly and that the person is in the file"
+    columns = ", ".join(map(str, knowledge.kept(release)))
+    description = f"the intruder knows {columns} of each person exactly and that the person is in the file"
     totals = np.bincount(rows, counts, minlength=spread.shape[0]).astype(np.float64)
-    return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, said)
+    return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, description)
 
 
 def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -129,16 +133,16 @@ def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Genera
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
     del rng
-    found = _shares(release, knowledge)
-    claim, share = found.surest()
-    return found.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
+    shares = _shares(release, knowledge)
+    claim, share = shares.surest()
+    return shares.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
 
 
 def modal_value(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
     del rng
-    found = _shares(release, knowledge)
-    return found.outcome(knowledge, *found.surest(), ", and claims the commonest value")
+    shares = _shares(release, knowledge)
+    return shares.outcome(knowledge, *shares.surest(), ", and claims the commonest value")
 
 
 def skewness(
@@ -155,17 +159,17 @@ def skewness(
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
     del rng
-    found = _shares(release, knowledge)
-    rows = np.repeat(np.arange(len(found.totals)), np.diff(found.starts))
-    shares = found.counts / found.totals[rows]
-    gain = shares - found.prior[found.codes]
+    spread = _shares(release, knowledge)
+    rows = np.repeat(np.arange(len(spread.totals)), np.diff(spread.starts))
+    shares = spread.counts / spread.totals[rows]
+    gain = shares - spread.prior[spread.codes]
     # The entry of each row that gains most; among equals the first of the values.
-    order = np.lexsort((found.codes, -gain, rows))
-    best = order[found.starts[found.some]]
-    claim, share = np.full(len(found.totals), -1), np.zeros(len(found.totals))
-    claim[found.some] = np.where(gain[best] >= min_gain, found.codes[best], -1)
-    share[found.some] = shares[best]
-    return found.outcome(knowledge, claim, share, f", and claims a value that becomes more probable by {min_gain:g}")
+    order = np.lexsort((spread.codes, -gain, rows))
+    best = order[spread.starts[spread.some]]
+    claim, share = np.full(len(spread.totals), -1), np.zeros(len(spread.totals))
+    claim[spread.some] = np.where(gain[best] >= min_gain, spread.codes[best], -1)
+    share[spread.some] = shares[best]
+    return spread.outcome(knowledge, claim, share, f", and claims a value that becomes more probable by {min_gain:g}")
 
 
 def similarity(
@@ -188,35 +192,37 @@ def similarity(
     values lie nowhere: the claim is then as sure as the share of the records that have a value.
     """
     del rng
-    found = _shares(release, knowledge)
-    numbers = pd.to_numeric(pd.Series(found.labels), errors="coerce").to_numpy(float)
-    gaps = pd.isna(found.labels)
+    shares = _shares(release, knowledge)
+    numbers = pd.to_numeric(pd.Series(shares.labels), errors="coerce").to_numpy(float)
+    gaps = pd.isna(shares.labels)
     if gaps.all() or not np.isfinite(numbers[~gaps]).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
     reach = width * float(np.ptp(numbers[~gaps]))
-    low, high = np.full((2, len(found.totals)), np.nan)
-    sure = np.zeros(len(found.totals))
-    if found.some.size:
-        starts, values = found.starts[found.some], numbers[found.codes]
-        low[found.some] = np.fmin.reduceat(values, starts)
-        high[found.some] = np.fmax.reduceat(values, starts)
-        there = np.add.reduceat(np.where(gaps[found.codes], 0.0, found.counts), starts)
-        sure[found.some] = there / found.totals[found.some]
+    low, high = np.full((2, len(shares.totals)), np.nan)
+    sure = np.zeros(len(shares.totals))
+    if shares.some.size:
+        starts, values = shares.starts[shares.some], numbers[shares.codes]
+        low[shares.some] = np.fmin.reduceat(values, starts)
+        high[shares.some] = np.fmax.reduceat(values, starts)
+        gap_counts = np.add.reduceat(np.where(gaps[shares.codes], 0.0, shares.counts), starts)
+        sure[shares.some] = gap_counts / shares.totals[shares.some]
     close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
     order = np.argsort(numbers)[: np.count_nonzero(~gaps)]
-    mass, line = np.concatenate([[0.0], np.cumsum(found.prior[order])]), numbers[order]
+    mass, line = np.concatenate([[0.0], np.cumsum(shares.prior[order])]), numbers[order]
     ends = np.searchsorted(line, line + reach, side="right")
     likely = mass[np.searchsorted(line, high, side="right")] - mass[np.searchsorted(line, low)]
     base = np.where(close, likely, float((mass[ends] - mass[np.arange(len(order))]).max()))
-    claim = np.array([f"{a:g} to {b:g}" if one else None for a, b, one in zip(low, high, close, strict=True)], object)
-    own, of = numbers[np.maximum(found.truth, 0)], found.of
-    right = np.where(close[of] & (found.truth >= 0), (own >= low[of]) & (own <= high[of]), 0.0)
+    claim = np.array(
+        [f"{a:g} to {b:g}" if is_close else None for a, b, is_close in zip(low, high, close, strict=True)], object
+    )
+    true_numbers, of = numbers[np.maximum(shares.truth, 0)], shares.of
+    right = np.where(close[of] & (shares.truth >= 0), (true_numbers >= low[of]) & (true_numbers <= high[of]), 0.0)
     if knowledge.secrets is None:
         right = np.full(len(right), np.nan)
     claims = claims_about(knowledge, np.arange(len(of)), claim[of], np.where(close, sure, 0.0)[of], right, base[of])
-    said = f"{found.said}, and claims an interval where all values lie within {width:.0%} of the range"
-    return Outcome(claims, "attribute", said, proven=True)
+    description = f"{shares.description}, and claims an interval where all values lie within {width:.0%} of the range"
+    return Outcome(claims, "attribute", description, proven=True)
 
 
 def background_knowledge(
@@ -240,32 +246,32 @@ def background_knowledge(
     who is right where the value is among the commonest.
     """
     del rng
-    found = _shares(release, knowledge)
+    shares = _shares(release, knowledge)
     if knowledge.secrets is None:
         raise NotApplicable("what a person does not have can be said only where the true values are known")
-    n, truth = len(found.of), found.truth
-    left, lost = found.totals[found.of], np.zeros(n)
+    n, truth = len(shares.of), shares.truth
+    remaining, lost = shares.totals[shares.of], np.zeros(n)
     out = np.full((n, excluded), -1)  # the values ruled out
-    gone, best, most = np.zeros(n, dtype=int), np.full(n, -1), np.zeros(n)
-    for place in range(min(excluded + 1, int(np.diff(found.starts).max(initial=0)))):
-        value, count = (one[found.of] for one in found.entry(place))
+    gone, best, best_count = np.zeros(n, dtype=int), np.full(n, -1), np.zeros(n)
+    for place in range(min(excluded + 1, int(np.diff(shares.starts).max(initial=0)))):
+        value, count = (column[shares.of] for column in shares.entry(place))
         ruled = (value >= 0) & (value != truth) & (gone < excluded)
         out[np.flatnonzero(ruled), gone[ruled]] = value[ruled]
-        left = left - np.where(ruled, count, 0.0)
-        lost += np.where(ruled, found.prior[np.maximum(value, 0)], 0.0)
+        remaining = remaining - np.where(ruled, count, 0.0)
+        lost += np.where(ruled, shares.prior[np.maximum(value, 0)], 0.0)
         gone += ruled
         first = (value >= 0) & ~ruled & (best < 0)
-        best, most = np.where(first, value, best), np.where(first, count, most)
-    said = f", and rules out {excluded} wrong value(s) of each person"
-    guessed = found.outcome_of_persons(knowledge, best, most / np.maximum(left, 1e-300), said)
+        best, best_count = np.where(first, value, best), np.where(first, count, best_count)
+    description = f", and rules out {excluded} wrong value(s) of each person"
+    guessed = shares.outcome_of_persons(knowledge, best, best_count / np.maximum(remaining, 1e-300), description)
     # Who guesses without the release can rule out the same values.
     likeliest = np.full(n, -1)
-    for value in np.argsort(-found.prior, kind="stable")[: excluded + 1]:
+    for value in np.argsort(-shares.prior, kind="stable")[: excluded + 1]:
         likeliest = np.where((likeliest < 0) & ~(out == value).any(axis=1), value, likeliest)
     guess = np.where(best >= 0, best, likeliest)
-    base = np.where(guess >= 0, found.prior[np.maximum(guess, 0)], 0.0)
+    base = np.where(guess >= 0, shares.prior[np.maximum(guess, 0)], 0.0)
     guessed.claims["base"] = base / np.maximum(1 - lost, 1e-300)
-    commonest = np.argsort(-found.prior, kind="stable")[: excluded + 1]
+    commonest = np.argsort(-shares.prior, kind="stable")[: excluded + 1]
     guessed.claims["control"] = np.isin(truth, commonest).astype(float)
     return guessed
 
@@ -290,18 +296,18 @@ def minimality(
     columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
     known = knowledge.known.iloc[persons][columns].assign(**{sensitive: knowledge.secrets.to_numpy()[persons]})
     classes = pd.factorize(pd.MultiIndex.from_frame(release.table[columns].iloc[rows]))[0]
-    found = minimality_attack(
+    breach = minimality_attack(
         known, classes, quasi=columns, sensitive=sensitive, k=int(options["k"]), ell=int(options["ell"]),
         n_draws=n_draws, least_fitting=least_fitting, rng=rng,
     )  # fmt: skip
     prior = known[sensitive].map(known[sensitive].value_counts(normalize=True)).to_numpy(float)
-    claims = claims_about(knowledge, persons, None, found.surest, found.posterior, prior)
-    said = "the intruder knows the quasi-identifiers of everybody, and the algorithm with k and l"
-    return Outcome(claims, "attribute", said)
+    claims = claims_about(knowledge, persons, None, breach.surest, breach.posterior, prior)
+    description = "the intruder knows the quasi-identifiers of everybody, and the algorithm with k and l"
+    return Outcome(claims, "attribute", description)
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Intersect what this release and others of the same persons say; see `reident.intersection_attack`.
+    """Intersect the possible values of this release and others of the same persons; see `reident.intersection_attack`.
 
     Notes
     -----
@@ -312,27 +318,31 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     columns, sensitive = _needed(release, knowledge)
     others = list(knowledge.earlier)
     if not others and knowledge.again is not None:
-        drawn = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
-        others = [knowledge.again(rng, rows=np.sort(drawn))]
-    told = [one.table for one in (release, *others) if sensitive in one.table.columns]
-    tables = [table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in told]  # a gap is a value, too
+        rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
+        others = [knowledge.again(rng, rows=np.sort(rows))]
+    sensitive_tables = [earlier.table for earlier in (release, *others) if sensitive in earlier.table.columns]
+    tables = [
+        table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in sensitive_tables
+    ]  # a gap is a value, too
     if len(tables) < 2:
         raise NotApplicable("no other release of the same persons is given, and the method is not known")
     with refused():
-        found = intersection_attack(
+        attack = intersection_attack(
             tables, knowledge.known[columns], quasi=columns, sensitive=sensitive,
             hierarchies={c: h for c, h in knowledge.hierarchies.items() if c in columns},
         )  # fmt: skip
-    guess, confidence = found.table["guess"].astype(object), found.table["posterior"].fillna(0).to_numpy(float)
+    guess, confidence = attack.table["guess"].astype(object), attack.table["posterior"].fillna(0).to_numpy(float)
     prior = tables[0][sensitive].value_counts(normalize=True)
     right = np.nan
     if knowledge.secrets is not None:
-        mine, theirs = common_texts(with_gaps(knowledge.secrets), guess)
-        right = (mine.to_numpy() == theirs.to_numpy()).astype(float)
+        true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
+        right = (true_texts.to_numpy() == guessed_texts.to_numpy()).astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
-    said = f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
-    return Outcome(claims, "attribute", said)
+    description = (
+        f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
+    )
+    return Outcome(claims, "attribute", description)
 
 
 def attribute_inference(
@@ -354,19 +364,19 @@ def attribute_inference(
     if not 2 <= len(values) <= 50:
         raise NotApplicable(f"the sensitive column has {len(values)} values: a model is trained for 2 to 50")
     persons = knowledge.sample(rng)
-    theirs, mine = _features(release, knowledge, columns, rows, persons)
-    drawn = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
+    released, background = _features(release, knowledge, columns, rows, persons)
+    sampled = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
         forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
         with warnings.catch_warnings(action="ignore"):
-            forest.fit(theirs[train], target[train])
-        found = np.zeros((len(who), len(values)))
-        found[:, forest.classes_] = forest.predict_proba(mine[who])
-        return found
+            forest.fit(released[train], target[train])
+        probabilities = np.zeros((len(who), len(values)))
+        probabilities[:, forest.classes_] = forest.predict_proba(background[who])
+        return probabilities
 
     everybody = np.arange(len(persons))
-    attack = shares(drawn, everybody)
+    attack = shares(sampled, everybody)
     prior = np.bincount(target, minlength=len(values)) / len(target)
     claim = attack.argmax(axis=1)
     right = control = np.full(len(persons), np.nan)
@@ -375,39 +385,39 @@ def attribute_inference(
         right = (truth == claim).astype(float)
         if knowledge.truth is not None:
             fold_of_row = np.full(len(release.table) + 1, -1)
-            fold_of_row[rows[drawn]] = np.arange(len(drawn)) % 3
+            fold_of_row[rows[sampled]] = np.arange(len(sampled)) % 3
             fold = fold_of_row[knowledge.truth[persons]]
             control = right.copy()
-            for one in range(3):
-                who = np.flatnonzero(fold == one)
+            for part in range(3):
+                who = np.flatnonzero(fold == part)
                 if who.size:
-                    left_out = shares(drawn[np.arange(len(drawn)) % 3 != one], who)
+                    left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
                     control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
     if np.isfinite(control).all():
         claims["control"] = control
-    said = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
-    return Outcome(claims, "attribute", said)
+    description = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
+    return Outcome(claims, "attribute", description)
 
 
 def _features(
     release: Release, knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
-    theirs, mine = [], []
+    released_values, background = [], []
     for column in columns:
         known, released = knowledge.known[column], release.table[column]
-        if all(pd.api.types.is_numeric_dtype(one) for one in (known, released)):
-            theirs.append(released.to_numpy(float)[rows])
-            mine.append(known.to_numpy(float)[persons])
+        if all(pd.api.types.is_numeric_dtype(values) for values in (known, released)):
+            released_values.append(released.to_numpy(float)[rows])
+            background.append(known.to_numpy(float)[persons])
             continue
         compared = knowledge.compared(release)[column]
         label_of = compared.label_of
         if label_of is None:
             assert compared.covers is not None
             # The commonest of the labels that agree.
-            frequent = np.bincount(compared.theirs, minlength=compared.covers.shape[1])
+            frequent = np.bincount(compared.record_codes, minlength=compared.covers.shape[1])
             label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
-        theirs.append(compared.theirs[rows].astype(float))
-        mine.append(label_of[compared.mine[persons]].astype(float))
-    return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (theirs, mine))  # type: ignore[return-value]
+        released_values.append(compared.record_codes[rows].astype(float))
+        background.append(label_of[compared.person_codes[persons]].astype(float))
+    return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (released_values, background))  # type: ignore[return-value]

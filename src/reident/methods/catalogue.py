@@ -36,29 +36,29 @@ CHECKS: list[Callable[[Any], None]] = []
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
-    found: dict[str, Entry] = {}
+    by_name: dict[str, Entry] = {}
 
     def take(offered: Any) -> None:
         listed = list(offered) if isinstance(offered, Iterable) else [offered]
-        for one in listed:
+        for entry in listed:
             for check in CHECKS:
-                check(one)
-            if one.name in found:
+                check(entry)
+            if entry.name in by_name:
                 raise ParameterError(
-                    f"`entry` must have a name of its own, got {one.name!r}, which another package has"
+                    f"`entry` must have a name of its own, got {entry.name!r}, which another package has"
                 )
-        found.update({one.name: one for one in listed})
+        by_name.update({entry.name: entry for entry in listed})
 
     load_offered(GROUP, take)
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def _all() -> list[Entry]:
     """Return every entry; of two with one name the later one is not listed."""
-    named: dict[str, Entry] = {}
+    by_name: dict[str, Entry] = {}
     for entry in (*ENTRIES, *REGISTERED.values(), *_installed()):
-        named.setdefault(entry.name, entry)
-    return list(named.values())
+        by_name.setdefault(entry.name, entry)
+    return list(by_name.values())
 
 
 def find(name: str, role: str | None = None) -> Entry:
@@ -86,7 +86,7 @@ def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
 
 
 def told(entry: Entry) -> dict[str, Any]:
-    """Return all that is known of a method as plain values: what `reident methods --json` prints."""
+    """Return a method's description as plain values, as `reident methods --json` prints it."""
     defaults = entry.defaults()
     return {
         "name": entry.name,
@@ -97,15 +97,15 @@ def told(entry: Entry) -> dict[str, Any]:
         "call": entry.call,
         "parameters": [
             {
-                "name": one.name,
-                "type": one.kind,
-                "range": list(one.choices) if one.choices else one.range,
-                "unit": one.unit,
-                "default": defaults[one.name],
+                "name": option.name,
+                "type": option.kind,
+                "range": list(option.choices) if option.choices else option.range,
+                "unit": option.unit,
+                "default": defaults[option.name],
             }
-            for one in (*entry.parameters, *entry.extras)
+            for option in (*entry.parameters, *entry.extras)
         ],
-        "public": {name: said.meaning for name, said in entry.public.items()},
+        "public": {name: public.meaning for name, public in entry.public.items()},
         "source": entry.source,
         "guarantee": entry.guarantee or "none: the risk depends on what an intruder knows",
     }
@@ -114,17 +114,17 @@ def told(entry: Entry) -> dict[str, Any]:
 def methods_table(role: str | None = None, data: str | None = None) -> pd.DataFrame:
     """Return one row a parameter of every method: name, role, data, parameter, type, range, unit, default, source."""
     rows: list[dict[str, Any]] = []
-    for one in map(told, entries(role, data)):
-        head = {"name": one["name"], "role": one["role"], "data": one["kind"]}
-        tail = {"source": one["source"], "call": one["call"]}
-        for parameter in one["parameters"] or [dict.fromkeys(("name", "type", "range", "unit", "default"), "")]:
+    for method in map(told, entries(role, data)):
+        head = {"name": method["name"], "role": method["role"], "data": method["kind"]}
+        tail = {"source": method["source"], "call": method["call"]}
+        for parameter in method["parameters"] or [dict.fromkeys(("name", "type", "range", "unit", "default"), "")]:
             allowed = parameter["range"]
-            shown = {
+            middle = {
                 "parameter": parameter["name"],
                 "type": parameter["type"],
                 "range": allowed if isinstance(allowed, str) else ", ".join(map(repr, allowed)),
                 "unit": parameter["unit"],
                 "default": repr(parameter["default"]) if parameter["name"] else "",
             }
-            rows.append({**head, **shown, **tail})
+            rows.append({**head, **middle, **tail})
     return pd.DataFrame(rows)

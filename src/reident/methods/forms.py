@@ -1,4 +1,4 @@
-"""The forms of release: how a method makes one, and what an intruder may assume.
+"""The forms of release: how a method makes one, and the assumptions open to an intruder.
 
 A method is called by the names of its arguments, see `reident.methods.given`. What it returns is read into a `Release`.
 So a method of a form that is here needs no code of its own: map, explorer, command line, studies and real releases
@@ -42,15 +42,15 @@ __all__ = [
 NONE = "original"
 
 
-def law_of(made: Release) -> str:
-    """Return what is known of how a release was made, see `Entry.law`; "" for nothing, or an unknown method."""
-    if made.method == NONE:
+def law_of(release: Release) -> str:
+    """Return the public law by which a release was made, see `Entry.law`; "" for none, or an unknown method."""
+    if release.method == NONE:
         return "ring"  # of no width
-    return next((one.law for one in entries("anonymiser") if one.name == made.method), "")
+    return next((entry.law for entry in entries("anonymiser") if entry.name == release.method), "")
 
 
 class Form(ABC):
-    """One kind of release: how what a method returned is read."""
+    """One kind of release: reads the return value of a method."""
 
     #: Records of which a real release can be made.
     most_records: float = np.inf
@@ -61,12 +61,14 @@ class Form(ABC):
         self.name = name
 
     @abstractmethod
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
-        """Return the attributes of a `Release` from what a method returned, or raise `wrong`."""
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
+        """Return the attributes of a `Release` from a method's return value, or raise `wrong`."""
 
-    def wrong(self, made: Any) -> DataError:
+    def wrong(self, returned: Any) -> DataError:
         """Return the error of a method that returned something else."""
-        return DataError(f"a method of the form {self.name!r} must return {self.returns}, got {type(made).__name__}")
+        return DataError(
+            f"a method of the form {self.name!r} must return {self.returns}, got {type(returned).__name__}"
+        )
 
     def plain(self, data: Records) -> dict[str, Any]:
         """Return the attributes of a `Release` of the data as they are."""
@@ -94,19 +96,19 @@ class Form(ABC):
                 arguments[name] = GIVEN[name](data, options)
         with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
             # What a method warns of is said in the guarantee: a range from the data, a trial's repeatable noise.
-            made = entry.function(**arguments)
+            returned = entry.function(**arguments)
         return Release(
             self.name,
             method=entry.name,
             options=options,
             n_original=len(data.table),
-            made=made,
-            **self.read(made, data),
+            made=returned,
+            **self.read(returned, data),
         )
 
 
 class Distances(Form):
-    """Records with the distances between them, or with what a reader computes them from; the places are kept back."""
+    """Records with the distances between them, or with codes that give them; the places are not released."""
 
     most_records: float = 20_000
     returns = (
@@ -114,10 +116,10 @@ class Distances(Form):
         "`distances()` has it as `distances_km`"
     )
 
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
-        matrix_km = made.distances().distances_km if hasattr(made, "distances") else made
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
+        matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
         if np.shape(matrix_km) != (len(data.table), len(data.table)):
-            raise self.wrong(made)
+            raise self.wrong(returned)
         return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
@@ -129,13 +131,13 @@ class Points(Form):
         "the same type, without rows that are left out (index labels tell which stay, other columns are not read)"
     )
 
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
-        if isinstance(made, tuple):
-            return {"table": data.table.assign(**{LAT: made[0], LON: made[1]})}
-        if not isinstance(made, pd.DataFrame):
-            raise self.wrong(made)
-        lat, lon = read_places(made)
-        return {"table": data.table.loc[made.index].assign(**{LAT: lat, LON: lon})}
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
+        if isinstance(returned, tuple):
+            return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
+        if not isinstance(returned, pd.DataFrame):
+            raise self.wrong(returned)
+        lat, lon = read_places(returned)
+        return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
 
 
 class Table(Form):
@@ -146,31 +148,33 @@ class Table(Form):
         "that has it as `table`, and as `source` the original's row of each record where they are shuffled"
     )
 
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
-        if isinstance(made, pd.DataFrame):
-            return {"table": made}
-        table = getattr(made, "table", None)
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
+        if isinstance(returned, pd.DataFrame):
+            return {"table": returned}
+        table = getattr(returned, "table", None)
         if not isinstance(table, pd.DataFrame):
-            raise self.wrong(made)
-        if hasattr(made, "source"):
-            table = table.set_axis(data.table.index[made.source])
+            raise self.wrong(returned)
+        if hasattr(returned, "source"):
+            table = table.set_axis(data.table.index[returned.source])
             table = table.loc[data.table.index[data.table.index.isin(table.index)]]
         return {"table": table}
 
 
 class Networks(Form):
-    """A network; its table has one row a node, the index tells who it is."""
+    """A network; its table has one row a node, the index identifies the person."""
 
     returns = (
         "whatever `as_network` takes, on nodes with the names of the original; or an object that has it as `network`, "
         "and as `mapping` the new name of each old one where nodes are renamed 0, 1, ..."
     )
 
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
-        if made is None:
-            raise self.wrong(made)
-        network = as_network(getattr(made, "network", made))
-        names = sorted(made.mapping, key=made.mapping.get) if hasattr(made, "mapping") else list(network.nodes)
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
+        if returned is None:
+            raise self.wrong(returned)
+        network = as_network(getattr(returned, "network", returned))
+        names = (
+            sorted(returned.mapping, key=returned.mapping.get) if hasattr(returned, "mapping") else list(network.nodes)
+        )
         return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
 
     def plain(self, data: Records) -> dict[str, Any]:
@@ -182,11 +186,11 @@ class Answers(Form):
 
     returns = "an ndarray of numbers, the answers to `queries` in their order"
 
-    def read(self, made: Any, data: Records) -> dict[str, Any]:
+    def read(self, returned: Any, data: Records) -> dict[str, Any]:
         cells = cells_of(data)
-        if np.shape(made) != (len(cells.queries),):
-            raise self.wrong(made)
-        return {"table": data.table[[]], "answers": {"counts": made, "cells": cells}}
+        if np.shape(returned) != (len(cells.queries),):
+            raise self.wrong(returned)
+        return {"table": data.table[[]], "answers": {"counts": returned, "cells": cells}}
 
     def plain(self, data: Records) -> dict[str, Any]:
         cells = cells_of(data)
@@ -248,26 +252,26 @@ def release(
     entry = find(method, "anonymiser")
     if not entry.fits(data.kind):
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
-    given = read_public(public or {})
-    return FORMS[entry.form].release(entry, data, entry.check(options or {}), {**data.public, **given}, rng)
+    public_inputs = read_public(public or {})
+    return FORMS[entry.form].release(entry, data, entry.check(options or {}), {**data.public, **public_inputs}, rng)
 
 
 def tolerance(
     known: Records,
-    made: Release,
+    protected: Release,
     *,
     alpha: float,
     n_simulations: int = 100,
     rule: str | None = None,
     rng: RNGLike = None,
 ) -> dict[str, Any]:
-    """Return the deviations of distances that an intruder tolerates who knows how a release was made.
+    """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters
     ----------
     known : Microdata
         The intruder's file, and what is public.
-    made : Release
+    protected : Release
         Only its method and options are read.
     alpha : float
         The share of deviations that is tolerated, inside (0, 1).
@@ -283,19 +287,21 @@ def tolerance(
     dict
         ``window_km`` or ``intervals_km``, arguments of `common_subgraph_attack`; empty where no distances are released.
     """
-    entry = None if made.method == NONE else find(made.method, "anonymiser")
-    if not made.has_distances:
+    entry = None if protected.method == NONE else find(protected.method, "anonymiser")
+    if not protected.has_distances:
         return {}
 
     def again(generator: np.random.Generator) -> tuple[Any, Any]:
-        remade = release(known, made.method, made.options, rng=generator)
+        remade = release(known, protected.method, protected.options, rng=generator)
         return known.table.index.get_indexer(remade.table.index), remade.distances_km
 
     return tolerated(
         rule or ("exact" if entry is None else entry.tolerance),
         lat=GIVEN["lat"](known, {}),
         lon=GIVEN["lon"](known, {}),
-        options=made.options if entry is None else {**entry.arguments(made.options), **known_public(known.public)},
+        options=protected.options
+        if entry is None
+        else {**entry.arguments(protected.options), **known_public(known.public)},
         again=again,
         alpha=alpha,
         n_simulations=n_simulations,
@@ -320,7 +326,7 @@ def lacking(entry: Entry, data: Records) -> str:
 
 
 def touched(entry: Entry, data: Records) -> list[str]:
-    """Return the columns that an anonymiser changes; for places none, since what it moves is the place."""
+    """Return the columns that an anonymiser changes; none for places, since the place is moved."""
     names = entry.signature
     if {"columns", "groups"} & set(names):
         return list(data.numeric)
@@ -328,7 +334,7 @@ def touched(entry: Entry, data: Records) -> list[str]:
 
 
 def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
-    """Return what a method with these options guarantees, in a sentence."""
+    """Return the guarantee of a method with these options, in a sentence."""
     if not entry.guarantee:
         return "none: the risk depends on what an intruder knows"
     if options.get("k") == 1 and not (options.get("ell") or options.get("t")):

@@ -1,4 +1,4 @@
-"""What a method is given: what each name of an argument means, of the data and of public inputs.
+"""Arguments of methods: the meaning of each name, for data and public inputs.
 
 A method is called by the names of its arguments. `GIVEN` says what each name of data means; public inputs are read as
 the methods that take them say, and the confidential data never stand in for them.
@@ -36,7 +36,7 @@ class Records(Protocol):
 
     @property
     def quasi(self) -> list[str]:
-        """What an intruder knows beside places."""
+        """Knowledge of an intruder in addition to places."""
 
     @property
     def sensitive(self) -> str | None:
@@ -102,7 +102,7 @@ def _sensitive(data: Records, options: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class Given:
-    """What a method is given under the name of an argument.
+    """The argument that a method receives under a name.
 
     Attributes
     ----------
@@ -123,12 +123,12 @@ class Given:
 
     @property
     def told(self) -> str:
-        """Its types, whose it is, and what it is."""
+        """Types, owner and meaning of the argument."""
         return f"{self.types} ({self.kinds.replace(' ', ', ')}), {self.meaning}"
 
-    def __call__(self, *asked: Any) -> Any:
-        """Return what is given."""
-        return self.find(*asked)
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the argument's value."""
+        return self.find(*arguments)
 
 
 _RECORDS = "places table queries"
@@ -214,23 +214,23 @@ def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 
 def public_input(entry: Entry, name: str, data: Records, public: Mapping[str, pd.DataFrame]) -> Any:
     """Return a public input as a method takes it, or say that it must be given."""
-    said = entry.public[name]
+    declared = entry.public[name]
     if name not in public:
         raise ParameterError(
-            f"`{name}` must be given for the method {entry.name!r} ({said.meaning}): it must be public, so that the "
-            "records' own places never stand in for it"
+            f"`{name}` must be given for the method {entry.name!r} ({declared.meaning}): it must be public, so that the "
+            "records are never used in its place"
         )
-    value = said.give(public[name])
+    value = declared.give(public[name])
     # Beside `points` they come as these do; beside `lat` and `lon` in degrees.
-    return _points(data, value) if isinstance(said, PublicPlaces) and "points" in entry.signature else value
+    return _points(data, value) if isinstance(declared, PublicPlaces) and "points" in entry.signature else value
 
 
 def _takers() -> dict[str, Public]:
-    return {name: said for entry in entries() for name, said in entry.public.items()}
+    return {name: public for entry in entries() for name, public in entry.public.items()}
 
 
 def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> None:
-    """Refuse public inputs that none of the methods, attacks and metrics takes: they would do nothing.
+    """Refuse public inputs that none of the methods, attacks and metrics takes: they would have no effect.
 
     Raises
     ------

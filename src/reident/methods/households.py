@@ -1,4 +1,4 @@
-"""Attack. Who lives together, as an intruder knows it and as a release shows it."""
+"""Attack. Households, as an intruder knows them and as a release shows them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ALIKE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Households, what is released together, and which could be which.
+    """Households, groups of records released together, and the possible matches between them.
 
     Attributes
     ----------
@@ -56,18 +56,18 @@ class Together:
 
     @cached_property
     def _kinds_by_group(self) -> tuple[IntArray, IntArray]:
-        kind = np.repeat(np.arange(len(self.fits)), [len(one) for one in self.fits])
+        kind = np.repeat(np.arange(len(self.fits)), [len(fitting) for fitting in self.fits])
         group = np.concatenate([*self.fits, np.empty(0, dtype=np.int64)])
         order = np.argsort(group, kind="stable")
         return kind[order], np.searchsorted(group[order], np.arange(int(self.groups.max(initial=-1)) + 2))
 
 
 def together(release: Release, knowledge: Knowledge) -> Together | None:
-    """Return who lives together and which records do; None where either is not told."""
+    """Return the households of persons and of records; None where either is unknown."""
     if knowledge.households is None:
         return None
-    found: Together | None = knowledge.once(release, "together", lambda: _together(release, knowledge))
-    return found
+    result: Together | None = knowledge.once(release, "together", lambda: _together(release, knowledge))
+    return result
 
 
 def _together(release: Release, knowledge: Knowledge) -> Together | None:
@@ -107,25 +107,25 @@ def _numbers(column: pd.Series) -> IntArray:
 
 def _at_one_place(table: pd.DataFrame) -> IntArray:
     places = table[[LAT, LON]].to_numpy(float)
-    there = np.isfinite(places).all(axis=1)
-    found = np.full(len(table), -1)
-    found[there] = np.unique(places[there], axis=0, return_inverse=True)[1].ravel()
-    return found
+    is_located = np.isfinite(places).all(axis=1)
+    numbers = np.full(len(table), -1)
+    numbers[is_located] = np.unique(places[is_located], axis=0, return_inverse=True)[1].ravel()
+    return numbers
 
 
 def _kinds_of(homes: IntArray, labels: IntArray) -> tuple[IntArray, list[tuple[IntArray, IntArray]]]:
     """Return the kind of each household, and of each kind the labels of its members and how many have each."""
-    there = np.flatnonzero(homes >= 0)
-    order = there[np.lexsort((labels[there], homes[there]))]
+    in_household = np.flatnonzero(homes >= 0)
+    order = in_household[np.lexsort((labels[in_household], homes[in_household]))]
     starts = np.searchsorted(homes[order], np.arange(int(homes.max(initial=-1)) + 2))
-    seen: dict[bytes, int] = {}
+    numbers: dict[bytes, int] = {}
     kinds = np.empty(len(starts) - 1, dtype=np.int64)
     members: list[tuple[IntArray, IntArray]] = []
     for home, (a, b) in enumerate(pairwise(starts)):
-        own = labels[order[a:b]]
-        kinds[home] = seen.setdefault(own.tobytes(), len(seen))
-        if len(seen) > len(members):
-            members.append(np.unique(own, return_counts=True))
+        member_labels = labels[order[a:b]]
+        kinds[home] = numbers.setdefault(member_labels.tobytes(), len(numbers))
+        if len(numbers) > len(members):
+            members.append(np.unique(member_labels, return_counts=True))
     return kinds, members
 
 
@@ -137,25 +137,27 @@ def _fits(
     sizes = np.bincount(groups[groups >= 0])
     alike = _sizes_alike(np.bincount(homes[homes >= 0]), sizes)
     candidates, anybody = agree.candidates(), np.flatnonzero(agree.classes < 0)  # suppressed records
-    held: dict[int, tuple[IntArray, IntArray]] = {}
+    by_label: dict[int, tuple[IntArray, IntArray]] = {}
     fits, copies = [], []
     for labels, counts in members:
-        for label in labels[[label not in held for label in labels]]:
+        for label in labels[[label not in by_label for label in labels]]:
             where = groups[np.concatenate([candidates[label], anybody])]
-            held[label] = np.unique(where[where >= 0], return_counts=True)
-        parts = [held[label][0][held[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
+            by_label[label] = np.unique(where[where >= 0], return_counts=True)
+        parts = [by_label[label][0][by_label[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
         fitting = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), parts)
         if alike:
             fitting = fitting[sizes[fitting] == counts.sum()]
-        theirs = [held[label][1][np.searchsorted(held[label][0], fitting)] for label in labels]
+        group_counts = [by_label[label][1][np.searchsorted(by_label[label][0], fitting)] for label in labels]
         fits.append(fitting)
         copies.append(
-            np.ones_like(fitting) if alike else np.min([n // m for n, m in zip(theirs, counts, strict=True)], axis=0)
+            np.ones_like(fitting)
+            if alike
+            else np.min([n // m for n, m in zip(group_counts, counts, strict=True)], axis=0)
         )
     return fits, copies
 
 
 def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:
-    most = max(homes.max(initial=0), groups.max(initial=0)) + 1
-    shares = [np.bincount(one, minlength=most) / max(1, len(one)) for one in (homes, groups)]
+    length = max(homes.max(initial=0), groups.max(initial=0)) + 1
+    shares = [np.bincount(sizes, minlength=length) / max(1, len(sizes)) for sizes in (homes, groups)]
     return bool(np.abs(shares[0] - shares[1]).sum() / 2 <= _ALIKE)

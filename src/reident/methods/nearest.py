@@ -68,9 +68,9 @@ class Near:
         """Tell of each candidate whether the person's record is among those it stands for; NaN where unknown."""
         if truth is None:
             return np.full(self.rows.shape, np.nan)
-        mine = truth[self.persons]
-        own = np.where(mine >= 0, self.classes[mine], -2)
-        return ((self.rows >= 0) & (self.classes[self.rows] == own[:, None])).astype(float)
+        true_rows = truth[self.persons]
+        true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
+        return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
     def judged(self, weights: FloatArray, truth: IntArray | None) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the claim, its confidence and whether it is right, given weights of the candidates.
@@ -89,33 +89,33 @@ class Near:
 
 
 def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
-    """Return the released places nearest to each person's among the records whose labels agree, in km."""
+    """Return the released places nearest to each person's among the records with agreeing labels, in km."""
     from scipy.spatial import cKDTree
 
-    theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
-    mine = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    k = min(k, len(theirs))
+    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
+    k = min(k, len(released))
     rows = np.full((len(persons), k), -1, dtype=np.int64)
     gaps = np.full((len(persons), k), np.inf)
     agree = knowledge.agreement(release)
-    there = np.asarray(np.isfinite(theirs).all(axis=1))
-    candidates = [rows[there[rows]] for rows in agree.candidates()]
+    is_located = np.asarray(np.isfinite(released).all(axis=1))
+    candidates = [rows[is_located[rows]] for rows in agree.candidates()]
     cut = np.zeros(len(persons), dtype=bool)
-    groups = np.where(np.isfinite(mine[persons]).all(axis=1), agree.groups[persons], -1)
+    groups = np.where(np.isfinite(homes[persons]).all(axis=1), agree.groups[persons], -1)
     order = np.argsort(groups, kind="stable")
     ends = np.flatnonzero(np.diff(groups[order], prepend=-1, append=-1))
     for a, b in pairwise(ends):
-        own, allowed = order[a:b], candidates[groups[order[a]]]
+        of_group, allowed = order[a:b], candidates[groups[order[a]]]
         if not allowed.size or groups[order[a]] < 0:
             continue
-        cut[own] = allowed.size > k
+        cut[of_group] = allowed.size > k
         # Neighbours one after another: the tree's branches are still at hand.
-        own = own[np.lexsort(np.floor(_CELLS_A_RADIUS * mine[persons[own]]).T)]
-        chords, found = cKDTree(theirs[allowed]).query(mine[persons[own]], k=min(k, allowed.size))
-        shape = len(own), min(k, allowed.size)
-        rows[own, : shape[1]] = allowed[found.reshape(shape)]
-        gaps[own, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
-    return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(theirs)), cut)
+        of_group = of_group[np.lexsort(np.floor(_CELLS_A_RADIUS * homes[persons[of_group]]).T)]
+        chords, neighbours = cKDTree(released[allowed]).query(homes[persons[of_group]], k=min(k, allowed.size))
+        shape = len(of_group), min(k, allowed.size)
+        rows[of_group, : shape[1]] = allowed[neighbours.reshape(shape)]
+        gaps[of_group, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+    return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
 def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
@@ -133,16 +133,16 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     row_of[classes[::-1]] = np.arange(len(table))[::-1]
     sizes = np.bincount(classes, minlength=n_classes)
     k = min(k, n_classes)
-    found, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
+    nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     for start in range(0, len(persons), max(1, _CELLS // n_classes)):
-        own = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
-        total = np.mean([measure.gaps(persons[own], row_of) for measure in measures], axis=0)
+        chunk = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
+        total = np.mean([measure.gaps(persons[chunk], row_of) for measure in measures], axis=0)
         nearest = (
-            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(own), 1))
+            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))
         )
-        found[own], gaps[own] = nearest, np.take_along_axis(total, nearest, axis=1)
+        nearest_rows[chunk], gaps[chunk] = nearest, np.take_along_axis(total, nearest, axis=1)
     cut = np.full(len(persons), n_classes > k)
-    near = Near(persons, row_of[found], np.round(gaps, 12), sizes[found], classes, cut)
+    near = Near(persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
     return near, sum(measure.is_number for measure in measures)
 
 
@@ -152,15 +152,15 @@ class _Measure:
 
     labels: IntArray
     is_number: bool
-    mine: FloatArray | None = None
+    known: FloatArray | None = None
     low: FloatArray | None = None
     high: FloatArray | None = None
     apart: Any = None
 
     def gaps(self, persons: IntArray, rows: IntArray) -> FloatArray:
         if self.is_number:
-            assert self.mine is not None and self.low is not None and self.high is not None  # noqa: PT018
-            x = self.mine[persons][:, None]
+            assert self.known is not None and self.low is not None and self.high is not None  # noqa: PT018
+            x = self.known[persons][:, None]
             beyond: FloatArray = np.nan_to_num(np.clip(np.maximum(self.low[rows] - x, x - self.high[rows]), 0, 1))
             return beyond
         apart: FloatArray = self.apart(persons, rows)
@@ -169,19 +169,19 @@ class _Measure:
 
 def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
     compared = knowledge.compared(release)[column]
-    mine = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
-    is_number = pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(mine).any()
+    numbers = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
+    is_number = pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(numbers).any()
     codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
     ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2) if is_number else np.empty((0, 2))
     if is_number and not np.isnan(ends).any():
-        finite = mine[np.isfinite(mine)]
+        finite = numbers[np.isfinite(numbers)]
         scale = float(np.ptp(finite)) or 1.0
-        return _Measure(codes.astype(np.int64), True, mine / scale, *(ends[codes].T / scale))
+        return _Measure(codes.astype(np.int64), True, numbers / scale, *(ends[codes].T / scale))
 
     def apart(persons: IntArray, rows: IntArray) -> FloatArray:
         return (~compared.agree_all(persons, rows)).astype(np.float64)
 
-    return _Measure(compared.theirs, False, apart=apart)
+    return _Measure(compared.record_codes, False, apart=apart)
 
 
 def _ends(label: Any) -> tuple[float, float]:
@@ -198,7 +198,7 @@ def _ends(label: Any) -> tuple[float, float]:
 
 
 def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
-    """Return how probable each candidate is under noise whose size is estimated from the gaps themselves.
+    """Return the probability of each candidate under noise with a size estimated from the gaps themselves.
 
     The intruder needs no knowledge of the method: the size at which the release is likeliest is found by trying, one
     person in ten being allowed to have no record. `power` 2 is normal noise, 1 double exponential. Candidates beyond
@@ -218,16 +218,16 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
 def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
     """Return the size of the noise, in the gaps' unit, at which they are likeliest."""
     finite = near.gaps[np.isfinite(near.gaps)]
-    least, most = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
-    best, chosen = -np.inf, least / 10
-    for scale in np.geomspace(least / 10, max(most, least), 48) if dimensions else ():
+    smallest, largest = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
+    best, chosen = -np.inf, smallest / 10
+    for scale in np.geomspace(smallest / 10, max(largest, smallest), 48) if dimensions else ():
         density = near.sizes * np.exp(-0.5 * (near.gaps / scale) ** power)
         with np.errstate(divide="ignore"):
-            seen = np.log(density.sum(axis=1))
+            likelihoods = np.log(density.sum(axis=1))
         # Beyond the last candidate the sum would grow with the scale: without it small scales would look likelier.
-        seen = np.logaddexp(seen, _beyond(near, scale, dimensions, power)) - dimensions * np.log(scale)
-        absent = np.log(_ABSENT) - dimensions * np.log(most)
-        total = float(np.logaddexp(np.log(1 - _ABSENT) + seen, absent).sum())
+        likelihoods = np.logaddexp(likelihoods, _beyond(near, scale, dimensions, power)) - dimensions * np.log(scale)
+        absent = np.log(_ABSENT) - dimensions * np.log(largest)
+        total = float(np.logaddexp(np.log(1 - _ABSENT) + likelihoods, absent).sum())
         if total > best:
             best, chosen = total, float(scale)
     return chosen
@@ -245,8 +245,8 @@ def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray
     with np.errstate(divide="ignore"):
         mass = np.log(near.sizes.sum(axis=1)) + np.log(gammaincc(shape, 0.5 * (reach / scale) ** power))
     wide = dimensions * (np.log(2) / power + np.log(scale) - np.log(reach))
-    found: FloatArray = np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
-    return found
+    log_mass: FloatArray = np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
+    return log_mass
 
 
 def assign(near: Near, weights: FloatArray) -> IntArray:
@@ -269,7 +269,7 @@ def assign(near: Near, weights: FloatArray) -> IntArray:
     edges.append((np.arange(m), n_records + np.arange(m), np.full(m, cost.max(initial=1.0) + 10.0)))
     rows, columns, prices = (np.concatenate(part) for part in zip(*edges, strict=True))
     person, record = min_weight_full_bipartite_matching(csr_array((prices, (rows, columns)), (m, n_records + m)))
-    taken = np.full(m, -1)
-    taken[person] = np.where(record < n_records, near.classes[np.minimum(record, n_records - 1)], -1)
-    hit = (np.where(near.rows >= 0, near.classes[near.rows], -2) == taken[:, None]) & (each > 1e-12)
+    assigned = np.full(m, -1)
+    assigned[person] = np.where(record < n_records, near.classes[np.minimum(record, n_records - 1)], -1)
+    hit = (np.where(near.rows >= 0, near.classes[near.rows], -2) == assigned[:, None]) & (each > 1e-12)
     return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)

@@ -1,4 +1,4 @@
-"""What an intruder knows, what an attack claims about each person, and the risk that follows."""
+"""The intruder's knowledge, an attack's claims about each person, and the resulting risk."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _TEST = 0.01
 
 
 class NotApplicable(Exception):  # noqa: N818 (no error: an answer)
-    """An attack says nothing about a release or lacks what it needs; the message says why."""
+    """An attack does not apply to a release or lacks an input; the message says why."""
 
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Let the reason why a function refuses its arguments be the reason why an attack says nothing."""
+    """Turn an error about the arguments of a function into the reason why an attack does not apply."""
     try:
         yield
     except (DataError, ParameterError) as error:
@@ -48,7 +48,7 @@ def refused() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What the intruder holds.
+    """The intruder's knowledge.
 
     Attributes
     ----------
@@ -120,23 +120,23 @@ class Knowledge:
 
     @property
     def present(self) -> BoolArray:
-        """Who is in the release; everybody where nobody can tell."""
+        """Mask of the persons in the release; all True where the truth is unknown."""
         return np.ones(len(self.known), dtype=bool) if self.truth is None else self.truth >= 0
 
     @property
     def who(self) -> pd.Index:
-        """Whose each row of `known` is: its label, or where persons have several records the person."""
+        """Person of each row of `known`: its label, or the person column where persons have several records."""
         return self.who_of(self.known.index)
 
     def who_of(self, labels: pd.Index) -> pd.Index:
-        """Return whose some records are; one of whom nobody knows is somebody else's than all others."""
+        """Return the persons of some records; an unknown person counts as different from all others."""
         if self.persons is None:
             return labels
-        own = self.persons.reindex(labels).to_numpy(object)
-        return pd.Index(np.where(pd.isna(own), labels.to_numpy(object), own), dtype=object)
+        persons = self.persons.reindex(labels).to_numpy(object)
+        return pd.Index(np.where(pd.isna(persons), labels.to_numpy(object), persons), dtype=object)
 
     def pairs(self) -> tuple[IntArray | None, IntArray | None]:
-        """Return the rows of the true pairs, (known, release); None twice where nobody can tell."""
+        """Return the rows of the true pairs, (known, release); None twice where the truth is unknown."""
         if self.truth is None:
             return None, None
         persons = np.flatnonzero(self.truth >= 0)
@@ -156,7 +156,7 @@ class Knowledge:
         )
 
     def about(self, column: str) -> Knowledge:
-        """Return the same knowledge of an intruder who wants to learn another sensitive column."""
+        """Return the same knowledge of an intruder with another sensitive column as the target."""
         if column == self.sensitive:
             return self
         other = replace(self, sensitive=column, secrets=self.further[column])
@@ -176,15 +176,15 @@ class Knowledge:
         return _memo(self, release)[2]
 
     def once(self, release: Release, name: str, make: Callable[[], Any]) -> Any:
-        """Return what several attacks on a release need, made once."""
+        """Return an intermediate result that several attacks on a release need, computed once."""
         _memo(self, release)
-        made = self._made[id(release)][-1]
-        if name not in made:
-            made[name] = make()
-        return made[name]
+        memo = self._made[id(release)][-1]
+        if name not in memo:
+            memo[name] = make()
+        return memo[name]
 
     def sample(self, rng: np.random.Generator) -> IntArray:
-        """Draw the rows of the persons on whom a costly attack is tried, in order."""
+        """Draw the rows of the persons for a costly attack, in order."""
         n = len(self.known)
         return np.sort(rng.choice(n, self.n_persons, replace=False)) if n > self.n_persons else np.arange(n)
 
@@ -194,21 +194,21 @@ class Knowledge:
 
 
 def _memo(knowledge: Knowledge, release: Release) -> tuple[dict[str, ComparedColumn], list[str], Agreement]:
-    made = knowledge._made
-    if id(release) not in made:
+    memo = knowledge._made
+    if id(release) not in memo:
         table = release.table
         columns = [column for column in knowledge.quasi if column in table.columns]
         compared = compare_columns(knowledge.known, table, columns, knowledge.hierarchies)
-        kept = kept_columns(compared, *knowledge.pairs())
+        usable = kept_columns(compared, *knowledge.pairs())
         # The release is kept beside what was made of it, so that its id stays its own.
-        made[id(release)] = compared, kept, agreement(compared, kept, table, len(knowledge.known)), release, {}
-    found: tuple[Any, ...] = made[id(release)]
-    return found[0], found[1], found[2]
+        memo[id(release)] = compared, usable, agreement(compared, usable, table, len(knowledge.known)), release, {}
+    stored: tuple[Any, ...] = memo[id(release)]
+    return stored[0], stored[1], stored[2]
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What an attack claims about each person.
+    """The claims of an attack about each person.
 
     Attributes
     ----------
@@ -241,13 +241,13 @@ class Outcome:
     @property
     def links(self) -> pd.DataFrame:
         """The claims made, as ``known``, ``release``, ``right``, ``confidence``."""
-        made = self.claims[self.claims["confidence"] > 0]
+        claimed = self.claims[self.claims["confidence"] > 0]
         return pd.DataFrame(
             {
-                "release": made["claim"].to_numpy(object),
-                "known": made.index,
-                "right": made["right"].to_numpy(float),
-                "confidence": made["confidence"].to_numpy(float),
+                "release": claimed["claim"].to_numpy(object),
+                "known": claimed.index,
+                "right": claimed["right"].to_numpy(float),
+                "confidence": claimed["confidence"].to_numpy(float),
             }
         )
 
@@ -280,24 +280,26 @@ def claims_by_row(
     if right is None:
         right = np.nan if knowledge.truth is None else (rows == knowledge.truth[persons]) & (rows >= 0)
     base = 1 / max(1, len(release.table))
-    made = np.where(rows >= 0, confidence, 0.0)
-    return claims_about(knowledge, persons, release.labels(rows), made, np.broadcast_to(right, len(persons)), base)
+    confidences = np.where(rows >= 0, confidence, 0.0)
+    return claims_about(
+        knowledge, persons, release.labels(rows), confidences, np.broadcast_to(right, len(persons)), base
+    )
 
 
 def gain(attack: Any, control: Any) -> FloatArray:
-    """Return what each attack gains over its control as a share of what could be gained, at least 0."""
+    """Return the gain of each attack over its control as a share of the possible gain, at least 0."""
     attack, control = np.asarray(attack, float), np.asarray(control, float)
     gained: FloatArray = np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
     return gained
 
 
 def judge(outcome: Outcome, limit: float) -> dict[str, Any]:
-    """Turn claims into the risk of all persons who are in the file; see `judge_persons`."""
+    """Turn claims into the risk of all persons in the file; see `judge_persons`."""
     return judge_persons(outcome, limit)[0]
 
 
 def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Turn claims into risks: of all who are in the file, and of each person.
+    """Turn claims into risks: of all persons in the file, and of each.
 
     Of each person ``risk``, ``top``, the upper end of it that counts against a limit, and whether that is ``above`` it.
 
@@ -317,19 +319,21 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         could be kept), ``verdict``
         ("above the limit", "within the limit", "not told apart from guessing").
     """
-    inside, outside = (outcome.claims[outcome.claims["present"].to_numpy(bool) == own] for own in (True, False))
+    inside, outside = (
+        outcome.claims[outcome.claims["present"].to_numpy(bool) == is_present] for is_present in (True, False)
+    )
     n = len(inside)
     if not n:
         raise NotApplicable("none of the known persons is in the release")
-    told = bool(inside["right"].notna().all())
+    is_known = bool(inside["right"].notna().all())
     baseline, control = float(inside["base"].mean()), float("nan")
     if "control" in inside:
         control = float(inside["control"].mean())
     elif outcome.what == "attribute" and len(outside):
         control = float(outside["right"].mean())
-    rate = wilson_interval(float((inside["right"] if told else inside["confidence"]).sum()), n)
-    risks = _own_risks(inside, outcome)
-    if told and not _borne_out(inside, outcome):
+    rate = wilson_interval(float((inside["right"] if is_known else inside["confidence"]).sum()), n)
+    risks = _confidence_risks(inside, outcome)
+    if is_known and not _borne_out(inside, outcome):
         risks = _risks_by_kind(inside, outcome)
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
     residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risks.risk.max()))
@@ -339,7 +343,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     persons = pd.DataFrame({"risk": risks.risk, "top": risks.top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
-        "measure": "success" if told else "confidence",
+        "measure": "success" if is_known else "confidence",
         "low": rate.low,
         "high": rate.high,
         "baseline": baseline,
@@ -350,7 +354,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         "share_above_limit": float(over.mean()),
         "n_above": int(over.sum()),
         "n": n,
-        "calibrated": risks.own,
+        "calibrated": risks.is_confidence,
         "verdict": "above the limit" if over.any() else within,
     }, persons
 
@@ -367,16 +371,16 @@ class _Risks:
 
     risk: FloatArray
     top: FloatArray
-    own: bool
+    is_confidence: bool
 
 
-def _own_risks(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
+def _confidence_risks(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
     """Take the confidence of each claim as the person's risk."""
     risk = claims["confidence"].to_numpy(float)
     if outcome.what == "attribute":
         risk = gain(risk, claims["base"])
     beyond = outcome.proven | (risk > _least(claims, outcome))
-    return _Risks(risk, np.where(beyond, risk, 0.0), own=True)
+    return _Risks(risk, np.where(beyond, risk, 0.0), is_confidence=True)
 
 
 def _least(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:
@@ -397,19 +401,19 @@ def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
         risk, low, high = gain(risk, base), gain(low, reach), gain(high, base)
     top = np.where(low > _least(claims, outcome), high, 0.0)
     if outcome.proven:
-        proven = _own_risks(claims, outcome).risk
+        proven = _confidence_risks(claims, outcome).risk
         risk, top = np.maximum(risk, proven), np.maximum(top, proven)
-    return _Risks(risk, top, own=False)
+    return _Risks(risk, top, is_confidence=False)
 
 
 def _kinds(confidence: FloatArray) -> list[IntArray]:
     """Return the rows of claims of a kind: of about the same confidence, at least 200 together if there are so many."""
-    made = np.flatnonzero(confidence > 0)
-    if not made.size:
+    claimed = np.flatnonzero(confidence > 0)
+    if not claimed.size:
         return []
-    order = made[np.argsort(confidence[made], kind="stable")]
-    n_kinds = int(np.clip(made.size // _KIND, 1, _MOST_KINDS))
-    ranks = np.searchsorted(confidence[order], confidence[order], side="left") * n_kinds // made.size
+    order = claimed[np.argsort(confidence[claimed], kind="stable")]
+    n_kinds = int(np.clip(claimed.size // _KIND, 1, _MOST_KINDS))
+    ranks = np.searchsorted(confidence[order], confidence[order], side="left") * n_kinds // claimed.size
     return [order[ranks == rank] for rank in np.unique(ranks)]
 
 
@@ -418,9 +422,9 @@ def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatAr
 
     Else few persons who are found, because they stand out, would be averaged away among many who are not.
     """
-    found = []
-    for own in kinds:
-        rest = own  # in the order of confidence
+    parts = []
+    for kind in kinds:
+        rest = kind  # in the order of confidence
         while rest.size > _FEWEST:
             changes = np.flatnonzero(np.diff(confidence[rest])) + 1
             cuts = changes[changes <= rest.size - _FEWEST]
@@ -430,10 +434,10 @@ def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatAr
             if not cuts.size or chance.min() * cuts.size * len(kinds) > _TEST:
                 break
             cut = cuts[int(chance.argmin())]
-            found.append(rest[cut:])
+            parts.append(rest[cut:])
             rest = rest[:cut]
-        found.append(rest)
-    return found
+        parts.append(rest)
+    return parts
 
 
 def _borne_out(claims: pd.DataFrame, outcome: Outcome) -> bool:
@@ -446,9 +450,9 @@ def _borne_out(claims: pd.DataFrame, outcome: Outcome) -> bool:
         return False
     confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
     kinds = _kinds(confidence)
-    for own in kinds:
-        rate = wilson_interval(float(right[own].sum()), own.size, level=1 - _TEST / len(kinds))
-        mean = confidence[own].mean()
+    for kind in kinds:
+        rate = wilson_interval(float(right[kind].sum()), kind.size, level=1 - _TEST / len(kinds))
+        mean = confidence[kind].mean()
         if rate.low > mean or (mean > rate.high and not outcome.proven):
             return False
     return True
@@ -456,8 +460,8 @@ def _borne_out(claims: pd.DataFrame, outcome: Outcome) -> bool:
 
 def _rates(right: FloatArray, kinds: Sequence[IntArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return how often claims of each claim's kind are right, 0 without one; all intervals hold together."""
-    found = np.zeros((3, len(right)))
-    for own in kinds:
-        rate = wilson_interval(float(np.clip(right[own].sum(), 0, own.size)), own.size, level=1 - 0.05 / len(kinds))
-        found[:, own] = np.array(rate)[:, None]
-    return found[0], found[1], found[2]
+    rates = np.zeros((3, len(right)))
+    for kind in kinds:
+        rate = wilson_interval(float(np.clip(right[kind].sum(), 0, kind.size)), kind.size, level=1 - 0.05 / len(kinds))
+        rates[:, kind] = np.array(rate)[:, None]
+    return rates[0], rates[1], rates[2]

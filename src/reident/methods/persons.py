@@ -39,36 +39,36 @@ def in_persons(
     if knowledge.persons is None:
         return release, knowledge
     name = f"in persons, {knowledge.sensitive if value else None}, {place}"
-    found: tuple[Release, Knowledge] = knowledge.once(
+    reduced: tuple[Release, Knowledge] = knowledge.once(
         release, name, lambda: _reduced(release, knowledge, value=value, place=place)
     )
-    return found
+    return reduced
 
 
 def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
-    alike = [knowledge.compared(release)[name].theirs for name in knowledge.kept(release)]
-    told = value and knowledge.sensitive in release.table
-    alike += _codes(release.table, [str(knowledge.sensitive)] if told else [])
+    alike = [knowledge.compared(release)[name].record_codes for name in knowledge.kept(release)]
+    has_value = value and knowledge.sensitive in release.table
+    alike += _codes(release.table, [str(knowledge.sensitive)] if has_value else [])
     if place:
         alike += _codes(release.table, [LAT, LON]) if release.has_places else [np.arange(len(release.table))]
     classes = class_ids(alike or [np.zeros(len(release.table), dtype=np.int64)])[0]
     who, truth = pd.factorize(knowledge.who)[0], knowledge.truth
     if truth is None:
-        rows = _thinned(classes, release, knowledge, who, value=told)
+        rows = _thinned(classes, release, knowledge, who, value=has_value)
     else:
         owner = pd.factorize(knowledge.who_of(release.table.index))[0]
         ids, n = class_ids([classes, owner])
         first = first_rows(ids, n)  # in order: the classes are numbered as they appear
         rows, truth = first, np.where(truth >= 0, ids[truth], -1)
-    own = [who, *_codes(knowledge.known, list(knowledge.known))]
-    own += [] if truth is None else [truth + 1]
+    keys = [who, *_codes(knowledge.known, list(knowledge.known))]
+    keys += [] if truth is None else [truth + 1]
     if value and knowledge.secrets is not None:
-        own += _codes(knowledge.secrets.to_frame(), [knowledge.secrets.name])
-    ids, n = class_ids(own)
-    there = knowledge.present
-    somewhere = np.isin(who, who[there])
+        keys += _codes(knowledge.secrets.to_frame(), [knowledge.secrets.name])
+    ids, n = class_ids(keys)
+    present = knowledge.present
+    somewhere = np.isin(who, who[present])
     persons = first_rows(ids, n)
-    persons = persons[there[persons] | ~somewhere[persons]]
+    persons = persons[present[persons] | ~somewhere[persons]]
     matrix = None if release.matrix_km is None else release.matrix_km[np.ix_(rows, rows)]
     known = replace(knowledge, truth=truth).of(persons)
     return replace(release, table=release.table.iloc[rows], matrix_km=matrix), known
@@ -80,35 +80,35 @@ def _codes(table: pd.DataFrame, names: list[str]) -> list[IntArray]:
 
 def _thinned(classes: IntArray, release: Release, knowledge: Knowledge, who: IntArray, *, value: bool) -> IntArray:
     """Return rows of each class, evenly apart: as many as there would be with one record a person."""
-    found = knowledge.agreement(release)
-    mine, theirs = np.zeros(len(who), dtype=np.int64), np.zeros(len(classes), dtype=np.int64)
+    agreement = knowledge.agreement(release)
+    person_values, class_values = np.zeros(len(who), dtype=np.int64), np.zeros(len(classes), dtype=np.int64)
     if value and knowledge.secrets is not None:  # a record with another value is none of the person's
         both = pd.concat(common_texts(knowledge.secrets, release.table[knowledge.sensitive]))
         codes = _codes(pd.DataFrame({"value": both}), ["value"])[0]
-        mine, theirs = codes[: len(who)], codes[len(who) :]
-    n_values = 1 + int(max(mine.max(initial=0), theirs.max(initial=0)))
-    share = _persons_a_record(found, mine, who, n_values)
-    keys = np.where(found.classes >= 0, found.classes * n_values + theirs, 0)
-    rate = np.where(found.classes >= 0, share[keys], 1.0)
+        person_values, class_values = codes[: len(who)], codes[len(who) :]
+    n_values = 1 + int(max(person_values.max(initial=0), class_values.max(initial=0)))
+    share = _persons_a_record(agreement, person_values, who, n_values)
+    keys = np.where(agreement.classes >= 0, agreement.classes * n_values + class_values, 0)
+    rate = np.where(agreement.classes >= 0, share[keys], 1.0)
     order = np.argsort(classes, kind="stable")
     starts = np.searchsorted(classes[order], classes[order])
     sizes, turn = np.bincount(classes)[classes[order]], np.arange(len(order)) - starts
     n = np.clip(np.floor(sizes * rate[order] + 1e-9), 1, sizes).astype(np.int64)
-    kept = (turn + 1) * n // sizes > turn * n // sizes
-    rows: IntArray = np.sort(order[kept])
+    is_retained = (turn + 1) * n // sizes > turn * n // sizes
+    rows: IntArray = np.sort(order[is_retained])
     return rows
 
 
-def _persons_a_record(found: Agreement, values: IntArray, who: IntArray, n_values: int) -> FloatArray:
+def _persons_a_record(agreement: Agreement, values: IntArray, who: IntArray, n_values: int) -> FloatArray:
     """Return for each class and value how many persons agree with it for each record that does, 1 where none does."""
     from scipy.sparse import csr_array
 
-    keys, key = np.unique(found.groups * n_values + values, return_inverse=True)
+    keys, key = np.unique(agreement.groups * n_values + values, return_inverse=True)
     groups = keys // n_values
-    lengths = np.diff(found.starts)[groups]
-    at = np.repeat(found.starts[groups] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    shape = len(found.sizes) * n_values, len(keys)
-    places = found.members[at] * n_values + np.repeat(keys % n_values, lengths)
+    lengths = np.diff(agreement.starts)[groups]
+    at = np.repeat(agreement.starts[groups] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    shape = len(agreement.sizes) * n_values, len(keys)
+    places = agreement.members[at] * n_values + np.repeat(keys % n_values, lengths)
     agree = csr_array((np.ones(len(at)), (places, np.repeat(np.arange(len(keys)), lengths))), shape=shape)
     persons = csr_array((np.ones(len(who)), (key, who)), shape=(len(keys), 1 + int(who.max(initial=-1))))
     records = agree @ np.bincount(key, minlength=len(keys))

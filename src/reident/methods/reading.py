@@ -1,4 +1,4 @@
-"""How records are read as numbers, as shares of bins, and as counts of cells: what measures of utility compare."""
+"""Records as numbers, as shares of bins, and as counts of cells: the inputs of measures of utility."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def _plain(domain: pd.Index, hierarchy: Any) -> bool:
     """Tell whether values of a domain stand for themselves alone: no label of a hierarchy, interval, list or mask."""
     if pd.api.types.is_numeric_dtype(domain) or domain.isna().any():
         return False
-    own = {text_of(value) for value in domain}
+    texts = {text_of(value) for value in domain}
     above = set().union(*ancestors(hierarchy).values())
-    return not own & above and not any(sign in text for text in own for sign in "[]{}()*")
+    return not texts & above and not any(sign in text for text in texts for sign in "[]{}()*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,15 @@ class Bins:
 
     @property
     def labels(self) -> list[str]:
-        """What each bin holds, in words."""
+        """Content of each bin, in words."""
         numbers = pd.api.types.is_numeric_dtype(self.domain)
-        members = [self.domain[self.bin_of == one] for one in range(len(self))]
-        several = (lambda own: f"{own.min():g} to {own.max():g}") if numbers else (lambda own: ", ".join(map(str, own)))
-        return [str(own[0]) if len(own) == 1 else several(own) if len(own) else "" for own in members]
+        members = [self.domain[self.bin_of == bin_number] for bin_number in range(len(self))]
+        several = (
+            (lambda values: f"{values.min():g} to {values.max():g}")
+            if numbers
+            else (lambda values: ", ".join(map(str, values)))
+        )
+        return [str(values[0]) if len(values) == 1 else several(values) if len(values) else "" for values in members]
 
     def shares(self, values: pd.Series) -> FloatArray:
         """Return how likely each record is in each bin, shape (records, bins)."""
@@ -109,20 +113,20 @@ class Bins:
         np.add.at(in_bins, self.bin_of, shares)
         # What no value of the domain explains may be anything.
         in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins
-        found: FloatArray = in_bins.T[codes]
-        return found
+        of_each: FloatArray = in_bins.T[codes]
+        return of_each
 
 
-def bins_of(data: Any, column: str, most: int) -> Bins:
-    """Return at most `most` bins of a column of the data."""
+def bins_of(data: Any, column: str, n_bins: int) -> Bins:
+    """Return at most `n_bins` bins of a column of the data."""
     tree = data.hierarchies.get(column)
     listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
     domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
     if pd.api.types.is_numeric_dtype(domain):
-        return Bins(domain, _place(domain.to_numpy(np.float64), domain, min(most, len(domain))), tree)
+        return Bins(domain, _place(domain.to_numpy(np.float64), domain, min(n_bins, len(domain))), tree)
     bin_of = np.empty(len(domain), dtype=np.int64)
     order = np.argsort([str(value) for value in domain])
-    bin_of[order] = np.arange(len(domain)) * min(most, len(domain)) // len(domain)
+    bin_of[order] = np.arange(len(domain)) * min(n_bins, len(domain)) // len(domain)
     return Bins(domain, bin_of, tree)
 
 
@@ -133,14 +137,14 @@ def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
 
 
 def shares_of(
-    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, most: int = 10
+    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, n_bins: int = 10
 ) -> dict[str, FloatArray]:
     """Return for each column how likely each record is in each of its bins, see `Bins`.
 
     A label that stands for several values lies in each with the same probability.
     """
     listed = data.quasi if columns is None else columns
-    return {column: bins_of(data, column, most).shares(table[column]) for column in listed}
+    return {column: bins_of(data, column, n_bins).shares(table[column]) for column in listed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +172,21 @@ class Cells:
 
     def bins_of(self, table: pd.DataFrame, place: int) -> IntArray:
         """Return the bin of each record in the column at a place; of several the likeliest."""
-        found: IntArray = self.bins[place].shares(table[self.columns[place]]).argmax(axis=1)
-        return found
+        bins: IntArray = self.bins[place].shares(table[self.columns[place]]).argmax(axis=1)
+        return bins
 
     def count(self, table: pd.DataFrame) -> IntArray:
         """Return the number of records in each cell."""
-        own = np.stack([self.bins_of(table, place) for place in range(len(self.columns))])
-        return np.bincount(np.ravel_multi_index(tuple(own), self.shape), minlength=self.n_cells)
+        bins = np.stack([self.bins_of(table, place) for place in range(len(self.columns))])
+        return np.bincount(np.ravel_multi_index(tuple(bins), self.shape), minlength=self.n_cells)
 
     def candidates(self, table: pd.DataFrame, place: int) -> IntArray:
         """Return the cell of each record for each bin of the column at a place, shape (records, bins)."""
-        own = [
-            np.arange(self.shape[one])[None, :] if one == place else self.bins_of(table, one)[:, None]
-            for one in range(len(self.columns))
+        axes = [
+            np.arange(self.shape[axis])[None, :] if axis == place else self.bins_of(table, axis)[:, None]
+            for axis in range(len(self.columns))
         ]
-        return np.ravel_multi_index(tuple(np.broadcast_arrays(*own)), self.shape)
+        return np.ravel_multi_index(tuple(np.broadcast_arrays(*axes)), self.shape)
 
     def indicator(self, place: int) -> FloatArray:
         """Return which cells lie in each bin of a column, shape (cells, bins)."""
@@ -204,10 +208,12 @@ class Cells:
         return np.concatenate(rows).astype(np.int8)
 
     def answers(self, table: pd.DataFrame) -> FloatArray:
-        """Return what a table, also one with generalised labels, says to all queries."""
-        shares = [one.shares(table[column]) for one, column in zip(self.bins, self.columns, strict=True)]
-        told = [shares[pair[0]].T @ shares[pair[1]] if len(pair) > 1 else shares[0].sum(axis=0) for pair in self.pairs]
-        return np.concatenate([one.ravel() for one in told])
+        """Return a table's answers to all queries, also with generalised labels."""
+        shares = [item.shares(table[column]) for item, column in zip(self.bins, self.columns, strict=True)]
+        tables = [
+            shares[pair[0]].T @ shares[pair[1]] if len(pair) > 1 else shares[0].sum(axis=0) for pair in self.pairs
+        ]
+        return np.concatenate([item.ravel() for item in tables])
 
 
 #: Cells that queries are asked about.
@@ -217,8 +223,8 @@ _MOST_CELLS = 4096
 def cells_of(data: Any) -> Cells:
     """Return the cells of the quasi-identifiers and the sensitive column; the more columns, the coarser their bins."""
     columns = [*data.quasi, *([] if data.sensitive is None else [data.sensitive])]
-    for most in (8, 6, 5, 4, 3, 2):
-        cells = Cells(columns, [bins_of(data, column, most) for column in columns])
+    for n_bins in (8, 6, 5, 4, 3, 2):
+        cells = Cells(columns, [bins_of(data, column, n_bins) for column in columns])
         if cells.n_cells <= _MOST_CELLS:
             return cells
     raise ParameterError(f"`quasi` must name at most 11 columns that are counted together, got {len(columns)}")

@@ -72,7 +72,7 @@ def registered() -> list[Entry]:
 
 
 def _listed(meanings: Mapping[str, str]) -> str:
-    """Return what names mean as a list for a docstring."""
+    """Return the meaning of names as a list for a docstring."""
     return "\n".join(f"- ``{name}``: {meaning}" for name, meaning in meanings.items())
 
 
@@ -89,7 +89,7 @@ def check_entry(entry: Entry) -> None:
     """Raise `ParameterError` where an entry from outside could not take part, see `register`."""
     if not isinstance(entry, Entry):
         raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
-    if any(one.name == entry.name for one in ENTRIES):
+    if any(existing.name == entry.name for existing in ENTRIES):
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which is one of the house's")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
@@ -98,13 +98,19 @@ def check_entry(entry: Entry) -> None:
 
 
 def check_arguments(entry: Entry) -> None:
-    """Raise `ParameterError` where the function of an anonymiser has a required argument that nobody could give."""
+    """Raise `ParameterError` where the function of an anonymiser has a required argument without a source."""
     if entry.role != "anonymiser":
         return
-    given = {*GIVEN, *entry.public, *dict(entry.fixed), "rng", *(one.name for one in entry.parameters)}
+    known_names = {
+        *GIVEN,
+        *entry.public,
+        *dict(entry.fixed),
+        "rng",
+        *(parameter.name for parameter in entry.parameters),
+    }
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
-        if required and name not in given:
+        if required and name not in known_names:
             raise ParameterError(
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
                 f"by a name that data have ({', '.join(GIVEN)})"

@@ -1,4 +1,4 @@
-"""What a method releases, in the one form in which every attack and every measure of utility reads it."""
+"""A release in the one form in which every attack and every measure of utility reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a measure of utility is called: what it compares of the original with what of the release.
+"""Calls of measures of utility: the compared parts of the original and of the release.
 
 A measure takes the two first, then what it names: the columns compared, numbers of the records, the sensitive column.
 So a measure of a form that is here needs no code of its own.
@@ -46,12 +46,12 @@ class Utility:
     ) -> float:
         """Return the value of a measure with checked arguments."""
         before, after = self.pair(data, original, release)
-        given = {
+        inputs = {
             name: FURTHER[name](data, original, release, before)
             for name in list(entry.signature)[2:]
             if name in FURTHER and name not in arguments
         }
-        value = float(entry.function(before, after, **given, **arguments))
+        value = float(entry.function(before, after, **inputs, **arguments))
         share = len(release.table) / release.n_original if self.shared else 1.0
         return value * share if math.isfinite(value) else value
 
@@ -76,9 +76,9 @@ FURTHER: dict[str, Given] = {
 }  # fmt: skip
 
 
-def _kept(original: pd.DataFrame, release: Release, least: int) -> pd.DataFrame:
-    if len(release.table) < least:
-        raise NotApplicable(f"fewer than {least} records are released")
+def _kept(original: pd.DataFrame, release: Release, fewest: int) -> pd.DataFrame:
+    if len(release.table) < fewest:
+        raise NotApplicable(f"fewer than {fewest} records are released")
     return original.loc[release.table.index]
 
 
@@ -86,8 +86,8 @@ def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, A
     """Return distances between the released records, true and released, km."""
     if release.distances_km is None:
         raise NotApplicable("no distances are released")
-    kept = _kept(original, release, 3)
-    return great_circle_km(kept[LAT].to_numpy(float), kept[LON].to_numpy(float)), release.distances_km
+    originals = _kept(original, release, 3)
+    return great_circle_km(originals[LAT].to_numpy(float), originals[LON].to_numpy(float)), release.distances_km
 
 
 def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
@@ -161,7 +161,7 @@ UTILITIES: dict[str, Utility] = {
 def measure_utility(
     entry: Entry, options: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release
 ) -> float | None:
-    """Return what a release is still good for by a registered measure; None where it has nothing to be measured.
+    """Return the utility of a release by a registered measure; None where the measure does not apply.
 
     Parameters
     ----------

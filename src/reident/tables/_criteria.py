@@ -1,4 +1,4 @@
-"""Anonymiser. What a class must satisfy beside its size: l-diversity and t-closeness, as the kernels take them."""
+"""Anonymiser. Criteria of a class beside its size, l-diversity and t-closeness, in the form that kernels take."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Criteria:
 
     @property
     def monotone_with_suppression(self) -> bool:
-        """Whether generalising further can never break what holds, even when failing classes are suppressed.
+        """Whether further generalisation keeps every satisfied criterion, even when failing classes are suppressed.
 
         True of k and of distinct l. Not of the others: merging a class that passes with one that fails may fail, and
         then more records are suppressed than before.
@@ -60,7 +60,7 @@ class Criteria:
 
     @property
     def depends_on_others(self) -> bool:
-        """Whether a class passes or fails by what the other classes hold (t-closeness)."""
+        """Whether the verdict on a class depends on the other classes (t-closeness)."""
         return bool(np.isin(self.rules, tuple(_DISTANCE.values())).any())
 
     def overall(self) -> FloatArray:
@@ -100,7 +100,7 @@ def read_criteria(
     distance: str,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Criteria:
-    """Check the arguments that say what a class must satisfy, each by itself checked by the anonymiser's signature."""
+    """Check the arguments of the criteria together; the anonymiser's signature has checked each by itself."""
     n = len(table)
     if k > n:
         raise ParameterError(f"`k` must be at most the number of records ({n}), got {k}: no class could hold k records")

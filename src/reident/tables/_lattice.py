@@ -28,7 +28,7 @@ _MAX_NODES = 2_000_000
 
 
 def too_large(levels: Iterable[int]) -> str:
-    """Return why a lattice over so many levels of each attribute is not searched, nothing if it is."""
+    """Return why a lattice over so many levels of each attribute is not searched, "" if it is."""
     n_nodes = math.prod(levels)
     if n_nodes <= _MAX_NODES:
         return ""
@@ -151,7 +151,7 @@ def search(
     solutions = sorted(scorer.score(_node(node)) for node in np.argwhere(minimal))
     best = _exact(scorer, tags, min(solutions)) if exact else solutions[0]
     classes = judge.classes(best.node)
-    ids = np.where(classes.kept, np.cumsum(classes.kept) - 1, -1)[classes.group]
+    ids = np.where(classes.is_retained, np.cumsum(classes.is_retained) - 1, -1)[classes.group]
     return Found(
         node=best.node,
         losses=scorer.losses_of(best.node, classes),
@@ -184,36 +184,36 @@ class _Scorer:
 
     def losses_of(self, node: Node, classes: Classes) -> dict[str, float]:
         coded = self.judge.coded
-        gone = ~classes.kept[classes.group]
+        gone = ~classes.is_retained[classes.group]
         weights = coded.weights[gone]
         suppressed = [
             np.bincount(codes[gone], weights=weights, minlength=len(counts)).astype(np.int64)
             for codes, counts in zip(coded.columns, coded.counts, strict=True)
         ]
-        kept = Kept.of(classes.sizes[classes.kept], 0)
-        return self.losses.at(node, kept.n_records, kept.squares, suppressed, charged=self.charged)
+        retained = Kept.of(classes.sizes[classes.is_retained], 0)
+        return self.losses.at(node, retained.n_records, retained.squares, suppressed, charged=self.charged)
 
     def score(self, node: Node) -> _Solution:
         if self.judge.is_plain and self.loss in ("precision", "discernibility"):
             # These need the sizes of the classes only.
-            kept = self.judge.kept_at(node)
+            retained = self.judge.kept_at(node)
             none = [np.zeros_like(counts) for counts in self.judge.coded.counts]
-            value = self.losses.at(node, kept.n_records, kept.squares, none, charged=self.charged)[self.loss]
+            value = self.losses.at(node, retained.n_records, retained.squares, none, charged=self.charged)[self.loss]
         else:
             classes = self.judge.classes(node)
-            kept = Kept.of(classes.sizes[classes.kept], 0)
+            retained = Kept.of(classes.sizes[classes.is_retained], 0)
             value = self.losses_of(node, classes)[self.loss]
-        n_suppressed = self.judge.coded.n - kept.n_records
-        return _Solution(round(value, 12), n_suppressed, sum(node), node, value, kept.n_classes)
+        n_suppressed = self.judge.coded.n - retained.n_records
+        return _Solution(round(value, 12), n_suppressed, sum(node), node, value, retained.n_classes)
 
 
 def _exact(scorer: _Scorer, tags: np.ndarray, best: _Solution) -> _Solution:
     """Return the best of all nodes that satisfy, from the least bound of the loss upwards until it exceeds the best."""
-    bounds = scorer.losses.bound(scorer.loss, charged=scorer.charged, most=scorer.judge.most)
+    bounds = scorer.losses.bound(scorer.loss, charged=scorer.charged, budget=scorer.judge.most)
     candidates = np.argwhere(tags == 1)
-    least = bounds[tuple(candidates.T)]
-    for place in np.argsort(least, kind="stable"):
-        if least[place] > best.loss + 1e-9:
+    lower_bounds = bounds[tuple(candidates.T)]
+    for place in np.argsort(lower_bounds, kind="stable"):
+        if lower_bounds[place] > best.loss + 1e-9:
             break
         best = min(best, scorer.score(_node(candidates[place])))
     return best

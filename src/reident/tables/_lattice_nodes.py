@@ -72,7 +72,7 @@ class Coded:
         return np.asarray(functools.reduce(np.add.outer, logs))
 
     def _offsets(self, node: Node) -> tuple[IntArray, np.ndarray, int]:
-        """Return the attributes with several labels, what each of their values adds to a cell, and the cells."""
+        """Return the attributes with several labels, the contribution of each value to a cell, and the cells."""
         varied, offsets, n_cells = [], [], 1
         for j, count in enumerate(self.n_labels(node)):
             if count > 1:
@@ -117,7 +117,7 @@ class Coded:
 
 
 def _cells(columns: np.ndarray, varied: IntArray, offsets: IntArray) -> IntArray:
-    """Return the cell of each tuple: the sum of what the values of its attributes add."""
+    """Return the cell of each tuple: the sum of the contributions of its attributes' values."""
     cells = np.zeros(columns.shape[1], dtype=np.int64)
     for attribute, added in zip(varied, offsets, strict=True):
         cells += added[columns[attribute]]
@@ -174,8 +174,8 @@ class Kept:
 
     @staticmethod
     def of(sizes: IntArray, k: int) -> Kept:
-        kept = sizes[sizes >= k]
-        return Kept(kept.size, int(kept.sum()), float((kept.astype(np.float64) ** 2).sum()))
+        retained = sizes[sizes >= k]
+        return Kept(retained.size, int(retained.sum()), float((retained.astype(np.float64) ** 2).sum()))
 
 
 @dataclass(frozen=True)
@@ -184,11 +184,11 @@ class Classes:
 
     group: IntArray  # of each distinct tuple
     sizes: IntArray
-    kept: BoolArray
+    is_retained: BoolArray
 
     @property
     def n_suppressed(self) -> int:
-        return int(self.sizes[~self.kept].sum())
+        return int(self.sizes[~self.is_retained].sum())
 
 
 class Judge:
@@ -199,7 +199,7 @@ class Judge:
         self.most = int(np.floor(limit * coded.n + 1e-9))
         self.pool = _Pool(coded)
         self.checked: set[Node] = set()
-        self.kept: dict[Node, Kept] = {}
+        self.retained: dict[Node, Kept] = {}
         self.is_plain = criteria.rules.size == 0
         if not self.is_plain:
             pairs, n_pairs = class_ids([coded.tuple_of, criteria.codes])
@@ -211,13 +211,13 @@ class Judge:
         """Tell whether classes below k hold no more records than may be suppressed."""
         self.checked.add(node)
         # Classes of at least k and suppressed records: more classes than this there cannot be at a node that passes.
-        most = self.coded.n // self.criteria.k + self.most
+        largest_count = self.coded.n // self.criteria.k + self.most
         cells, sizes = self.pool.count(node)
-        if len(sizes) > most:
+        if len(sizes) > largest_count:
             return False
-        kept = Kept.of(sizes, self.criteria.k)
-        if self._few(self.coded.n - kept.n_records):
-            self.kept[node] = kept
+        retained = Kept.of(sizes, self.criteria.k)
+        if self._few(self.coded.n - retained.n_records):
+            self.retained[node] = retained
             return True
         self.pool.keep(node, cells, sizes)  # nodes above it are still to be settled
         return False
@@ -230,16 +230,16 @@ class Judge:
         sizes = np.bincount(class_ids(labels)[0])
         if not self._few(int(sizes[sizes < self.criteria.k].sum())):
             return False
-        self.kept[node] = Kept.of(sizes, self.criteria.k)
+        self.retained[node] = Kept.of(sizes, self.criteria.k)
         return self.is_plain or self._few(self.classes(node).n_suppressed)
 
     def kept_at(self, node: Node) -> Kept:
-        """Return what is kept at a node if only the size of a class counts."""
-        if node not in self.kept:
+        """Return the retained records at a node if only the size of a class counts."""
+        if node not in self.retained:
             cells, sizes = self.pool.count(node)
             self.pool.keep(node, cells, sizes)
-            self.kept[node] = Kept.of(sizes, self.criteria.k)
-        return self.kept[node]
+            self.retained[node] = Kept.of(sizes, self.criteria.k)
+        return self.retained[node]
 
     def _few(self, n_suppressed: int) -> bool:
         return n_suppressed <= self.most and n_suppressed < self.coded.n
@@ -251,18 +251,18 @@ class Judge:
     def classes(self, node: Node) -> Classes:
         """Return the classes at a node, those that fail marked as suppressed."""
         group, sizes = self.coded.group(node)
-        kept = sizes >= self.criteria.k
+        is_retained = sizes >= self.criteria.k
         if self.is_plain:
-            return Classes(group, sizes, kept)
+            return Classes(group, sizes, is_retained)
         pair_class = group[self.pair_tuple]
-        while kept.any():
-            pairs = kept[pair_class]
-            ids = np.cumsum(kept) - 1
+        while is_retained.any():
+            pairs = is_retained[pair_class]
+            ids = np.cumsum(is_retained) - 1
             # Values that are no longer there count in no distance, as in a measurement of the release.
             values = np.unique(self.pair_value[pairs], return_inverse=True)[1]
             runs = sensitive_runs(ids[pair_class[pairs]], values, self.pair_count[pairs])
-            failing = np.flatnonzero(kept)[~self.criteria.passing(runs)]
-            kept[failing] = False
+            failing = np.flatnonzero(is_retained)[~self.criteria.passing(runs)]
+            is_retained[failing] = False
             if not failing.size or not self.criteria.depends_on_others:
                 break
-        return Classes(group, sizes, kept)
+        return Classes(group, sizes, is_retained)

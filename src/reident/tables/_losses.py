@@ -1,4 +1,4 @@
-"""Anonymiser. The information losses of generalisation, each in [0, 1]: 0 for the original, 1 for nothing said."""
+"""Anonymiser. The information losses of generalisation, each in [0, 1]: 0 for the original, 1 for full suppression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bit_losses(lost: FloatArray, everything: FloatArray) -> dict[str, float]:
 
 
 class LevelLosses:
-    """What each value of each attribute loses on each level.
+    """Losses of each value of each attribute on each level.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class LevelLosses:
 
     @staticmethod
     def _widths(maps: np.ndarray, values: pd.Index) -> FloatArray:
-        """Return the normalised width of what a label covers among the table's values, levels x values."""
+        """Return the normalised width that a label covers among the table's values, levels x values."""
         if values.dtype.kind in "iuf" and len(values) > 1:
             numbers = values.to_numpy(dtype=np.float64)
             frames = [pd.Series(numbers).groupby(labels) for labels in maps]
@@ -63,18 +63,18 @@ class LevelLosses:
         covered = np.array([np.bincount(labels)[labels] for labels in maps])
         return (covered - 1) / max(len(values) - 1, 1)
 
-    def bound(self, loss: str, *, charged: bool, most: int) -> FloatArray:
-        """Return for every node what it loses at least, whatever up to `most` records are suppressed."""
+    def bound(self, loss: str, *, charged: bool, budget: int) -> FloatArray:
+        """Return a lower bound of every node's loss, whatever up to `budget` records are suppressed."""
         total: FloatArray = np.zeros(tuple(self.n_levels))
         if loss == "discernibility":
             return total
-        all_bits = float(sum(most @ counts for most, counts in zip(self.most_bits, self.counts, strict=True)))
-        spare_bits = 0.0 if charged else most * float(sum(bits.max() for bits in self.most_bits))
+        all_bits = float(sum(budget @ counts for budget, counts in zip(self.most_bits, self.counts, strict=True)))
+        spare_bits = 0.0 if charged else budget * float(sum(bits.max() for bits in self.most_bits))
         for j, levels in enumerate(self.n_levels):
             shape = [1] * self.n_levels.size
             shape[j] = int(levels)
             if loss == "precision":
-                least = np.arange(levels) / max(levels - 1, 1)
+                shares = np.arange(levels) / max(levels - 1, 1)
             elif loss == "bits":
                 total += (self.bits[j] @ self.counts[j]).reshape(shape)
                 continue
@@ -83,10 +83,10 @@ class LevelLosses:
                 if loss == "column_bits":
                     cells, everything = self.bits[j] @ self.counts[j], float(self.most_bits[j] @ self.counts[j])
                     worst = float(self.most_bits[j].max())
-                spared = 0.0 if charged else min(most * worst, everything)
+                spared = 0.0 if charged else min(budget * worst, everything)
                 rest = everything - spared
-                least = np.maximum(cells - spared, 0.0) / rest if rest > 1e-9 else np.zeros(levels)
-            total += np.clip(least, 0.0, 1.0).reshape(shape)
+                shares = np.maximum(cells - spared, 0.0) / rest if rest > 1e-9 else np.zeros(levels)
+            total += np.clip(shares, 0.0, 1.0).reshape(shape)
         if loss == "bits":
             rest = all_bits - min(spare_bits, all_bits)
             return (
@@ -95,7 +95,7 @@ class LevelLosses:
         return total / self.n_levels.size
 
     def at(
-        self, node: tuple[int, ...], kept: int, squares: float, suppressed: list[IntArray], *, charged: bool
+        self, node: tuple[int, ...], n_records: int, squares: float, suppressed: list[IntArray], *, charged: bool
     ) -> dict[str, float]:
         """Return all losses of a node.
 
@@ -111,9 +111,9 @@ class LevelLosses:
         charged : bool
             Whether a suppressed record loses everything, or is left out.
         """
-        gone = self.n - kept
+        gone = self.n - n_records
         base = float(np.mean(np.asarray(node) / np.maximum(self.n_levels - 1, 1)))
-        n_charged = self.n if charged else kept
+        n_charged = self.n if charged else n_records
         widths, lost, everything = [], [], []
         for j, level in enumerate(node):
             remaining = self.counts[j] - suppressed[j]
@@ -122,8 +122,8 @@ class LevelLosses:
             lost.append(float(self.bits[j][level] @ remaining) + forfeited)
             everything.append(float(self.most_bits[j] @ remaining) + forfeited)
         return {
-            "precision": (kept * base + gone) / self.n if charged else base,
-            "discernibility": (squares + gone * self.n) / self.n**2 if charged else squares / kept**2,
+            "precision": (n_records * base + gone) / self.n if charged else base,
+            "discernibility": (squares + gone * self.n) / self.n**2 if charged else squares / n_records**2,
             **bit_losses(np.array(lost), np.array(everything)),
             "ncp": float(np.mean(widths)),
         }

@@ -1,4 +1,4 @@
-"""Anonymiser. What the masking of numeric columns returns, and what all of these maskings check and measure alike."""
+"""Anonymiser. Results, checks and losses that all maskings of numeric columns share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["MaskedTable", "masked_table", "numeric_columns", "per_column"]
 
 @dataclass(frozen=True)
 class MaskedTable:
-    """A table whose numeric columns were masked.
+    """A table with masked numeric columns.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def per_column(
 
 
 def measure_loss(original: FloatArray, masked: FloatArray, columns: list[str], scales: FloatArray) -> dict[str, object]:
-    """Measure what masking cost: the fields `sse`, `information_loss` and `loss_by_column` of a `MaskedTable`."""
+    """Measure the loss by masking: the fields `sse`, `information_loss` and `loss_by_column` of a `MaskedTable`."""
     errors = ((masked - original) ** 2).sum(axis=0)
     totals = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
     constant = original.min(axis=0) == original.max(axis=0)

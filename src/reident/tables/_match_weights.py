@@ -29,7 +29,7 @@ _CONVERGED, _ROUNDS = 1e-4, 100
 
 @dataclass(frozen=True)
 class MatchWeights:
-    """What each level of agreement is worth.
+    """Weights of the levels of agreement.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def _maximise(levels: list[IntArray], counts: FloatArray, u: list[FloatArray], p
         match = counts * odds / (1 + odds)
         shares = [np.bincount(level, weights=match, minlength=m[column].size) for column, level in enumerate(levels)]
         new = [_falling(share / match.sum(), u[column]) for column, share in enumerate(shares)]
-        change = max(np.abs(one - other).max() for one, other in zip(m, new, strict=True))
+        change = max(np.abs(before - other).max() for before, other in zip(m, new, strict=True))
         m = new
         if change < _CONVERGED:
             break
@@ -114,7 +114,7 @@ def _maximise(levels: list[IntArray], counts: FloatArray, u: list[FloatArray], p
 
 
 def _start(u: FloatArray, prior: float) -> FloatArray:
-    """Return an m whose ratio to u falls: about 1 - c / U of the matches lie within the closest share U of the pairs.
+    """Return an m with a falling ratio to u: about 1 - c / U of the matches are in the closest share U of the pairs.
 
     With c half of the share that the closest level of halving ones has, that is a half, a quarter, and so on.
     """
@@ -124,7 +124,7 @@ def _start(u: FloatArray, prior: float) -> FloatArray:
 
 
 def _falling(m: FloatArray, u: FloatArray) -> FloatArray:
-    """Return the most likely m whose ratio to u does not rise: neighbouring levels are pooled where it would."""
+    """Return the most likely m with a ratio to u that does not rise: neighbouring levels are pooled where it would."""
     if (np.diff(m / u) <= 0).all():
         return m
     return np.asarray(isotonic_regression(m / u, weights=u, increasing=False).x * u)
@@ -133,7 +133,7 @@ def _falling(m: FloatArray, u: FloatArray) -> FloatArray:
 def heaviest_records(
     a: FloatArray, b: FloatArray, weights: MatchWeights, pairs: IntArray
 ) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
-    """Return each released record's heaviest known record, what that lacks, how many tie, and what the partner lacks.
+    """Return each released record's heaviest known record, its missing weight, its ties, the partner's weight.
 
     A weight is given by the bits that it lacks of the greatest possible one. Records of one weight are ordered by
     their Euclidean distance, which adds less than `_TIE` bits.
@@ -141,7 +141,7 @@ def heaviest_records(
     reach = ((np.maximum(a.max(axis=0), b.max(axis=0)) - np.minimum(a.min(axis=0), b.min(axis=0))) ** 2).sum() or 1.0
     lacking = [weights.bits(column).max() - weights.bits(column) for column in range(a.shape[1])]
     nearest, tied = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
-    least, own = np.empty(len(a)), np.full(len(a), np.nan)
+    smallest, true_weight = np.empty(len(a)), np.full(len(a), np.nan)
     rows = max(1, _AT_ONCE // len(b))
     for start in range(0, len(a), rows):
         part = slice(start, start + rows)
@@ -150,8 +150,8 @@ def heaviest_records(
             gaps = np.abs(a[part, [column]].reshape(-1, 1) - b[:, column])
             total += bits[np.searchsorted(weights.limits[column], gaps)] + _TIE / reach * gaps**2
         nearest[part] = total.argmin(axis=1)
-        least[part] = total.min(axis=1)
-        tied[part] = (total == least[part, None]).sum(axis=1)
+        smallest[part] = total.min(axis=1)
+        tied[part] = (total == smallest[part, None]).sum(axis=1)
         paired = np.flatnonzero(pairs[part] >= 0)
-        own[start + paired] = total[paired, pairs[part][paired]]
-    return nearest, least, tied, own
+        true_weight[start + paired] = total[paired, pairs[part][paired]]
+    return nearest, smallest, tied, true_weight

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import cKDTree
 
-from reident.base import DataError, IntArray, ParameterError
+from reident.base import DataError, IntArray
 from reident.kernels.tables.mondrian import mondrian, passes
 from reident.tables._criteria import Criteria
 from reident.tables._losses import bit_losses
-from reident.tables._mondrian_best import mondrian_best
 from reident.tables._published import textbook_mondrian
 from reident.tables.classes import text_of
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.order import OrderedColumn, code_matrix, has_scale, order_column, ranked
 
-__all__ = ["Partition", "least_penalty", "partition"]
+__all__ = ["Partition", "partition"]
 
 #: Categories that a label lists one by one; of more, a label has the first and the last if the order is that of text.
 _MOST_LISTED = 50
@@ -27,7 +25,7 @@ _MOST_LISTED = 50
 
 @dataclass(frozen=True)
 class Partition:
-    """The parts of a table: which record lies in which, and what is released of each.
+    """The parts of a table: the part of each record, and the released labels of each part.
 
     Attributes
     ----------
@@ -57,13 +55,8 @@ def partition(
     attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
     n = len(table)
     codes, places, n_codes = code_matrix(attributes)
-    if method == "mondrian-best" and criteria.rules.size:
-        raise ParameterError("`method` = 'mondrian-best' knows k alone, got `ell` or `t`: use 'mondrian'")
     _check_root(criteria, n)
-    if method == "mondrian-best":
-        order, starts = mondrian_best(codes, places, n_codes, criteria.k)
-        codes = codes[order]
-    elif method == "published":
+    if method == "published":
         order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
         codes = codes[order]
     else:
@@ -84,28 +77,6 @@ def partition(
     widths = _widths(attributes, low, high, sizes)
     losses = _losses(attributes, low, high, sizes, float(np.mean(widths)))
     return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
-
-
-def least_penalty(table: pd.DataFrame, quasi: list[str], hierarchies: Mapping[str, Hierarchy], k: int) -> float:
-    """Return what no k-anonymous recoding into ranges can go below: the penalty of each record's nearest k - 1.
-
-    A class has k - 1 others, each as far from the record, in widths added up, as the class is wide at most.
-    """
-    codes, places, n_codes = code_matrix([_attribute(table[name], hierarchies.get(name)) for name in quasi])
-    columns = np.arange(len(quasi))
-    scale = places[columns, n_codes - 1] - places[:, 0]
-    points = places[columns, codes] / np.where(scale > 0, scale, 1.0)
-    if k == 1:
-        return 0.0
-    tuples, of, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
-    # Of tuples met often enough the nearest k - 1 are copies: nothing is lost.
-    rare = np.flatnonzero(counts < k)
-    distances = np.zeros(len(tuples))
-    if rare.size:
-        near = cKDTree(tuples).query(tuples[rare], k=min(k, len(tuples)), p=1)
-        reached = np.cumsum(counts[near[1]], axis=1) >= k
-        distances[rare] = near[0][np.arange(rare.size), reached.argmax(axis=1)]
-    return float(distances[of.ravel()].mean() / len(quasi))
 
 
 def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
@@ -182,9 +153,9 @@ def _losses(
         counts = np.bincount(attribute.codes, minlength=attribute.places.size)
         before = np.r_[0, np.cumsum(counts)]
         covered = before[high[:, j] + 1] - before[low[:, j]]
-        own = float((counts * np.log2(np.maximum(counts, 1))).sum())
-        bits_lost.append(float((sizes * np.log2(covered)).sum()) - own)
-        bits_all.append(float(n * np.log2(n)) - own)
+        within_bits = float((counts * np.log2(np.maximum(counts, 1))).sum())
+        bits_lost.append(float((sizes * np.log2(covered)).sum()) - within_bits)
+        bits_all.append(float(n * np.log2(n)) - within_bits)
     return {
         "precision": certainty,
         "discernibility": float((sizes.astype(np.float64) ** 2).sum() / n**2),

@@ -1,4 +1,4 @@
-"""Anonymiser. The textbook algorithms, as published: they show what our own ones save, and are for nothing else.
+"""Anonymiser. The textbook algorithms, as published, for comparison with the package's own.
 
 Every node and every part is counted over all of its records, and nothing is remembered but which nodes pass.
 """
@@ -23,7 +23,7 @@ def settle_by_sublattices(satisfies: Callable[[Node], bool], shape: Node) -> np.
     """
     tags = np.zeros(shape, dtype=np.int8)
     bottom, top = (0,) * len(shape), tuple(size - 1 for size in shape)
-    stack, seen = [(bottom, top)], {(bottom, top)}
+    stack, visited = [(bottom, top)], {(bottom, top)}
 
     def passes(node: Node) -> bool:
         if not tags[node]:
@@ -44,23 +44,23 @@ def settle_by_sublattices(satisfies: Callable[[Node], bool], shape: Node) -> np.
             continue
         for node in _at_height(low, high, height // 2):
             half = (low, node) if passes(node) else (node, high)
-            if half not in seen:
-                seen.add(half)
+            if half not in visited:
+                visited.add(half)
                 stack.append(half)
     return tags
 
 
 def _at_height(low: Node, high: Node, height: int) -> list[Node]:
     """Return the nodes of a sublattice that many steps above its bottom."""
-    found: list[tuple[Node, int]] = [((), height)]
-    for place, (least, most) in enumerate(zip(low, high, strict=True)):
+    nodes: list[tuple[Node, int]] = [((), height)]
+    for place, (bottom, top) in enumerate(zip(low, high, strict=True)):
         room = sum(high[place + 1 :]) - sum(low[place + 1 :])
-        found = [
-            ((*node, least + step), left - step)
-            for node, left in found
-            for step in range(max(left - room, 0), min(left, most - least) + 1)
+        nodes = [
+            ((*node, bottom + step), remaining - step)
+            for node, remaining in nodes
+            for step in range(max(remaining - room, 0), min(remaining, top - bottom) + 1)
         ]
-    return [node for node, _ in found]
+    return [node for node, _ in nodes]
 
 
 def textbook_mondrian(
@@ -75,17 +75,17 @@ def textbook_mondrian(
     columns = np.arange(codes.shape[1])
 
     def cut(part: IntArray) -> tuple[IntArray, IntArray] | None:
-        own = codes[part]
-        low, high = own.min(axis=0), own.max(axis=0)
+        part_codes = codes[part]
+        low, high = part_codes.min(axis=0), part_codes.max(axis=0)
         widths = np.where(high > low, (places[columns, high] - places[columns, low]) / np.where(scale > 0, scale, 1), 0)
         for j in np.argsort(-widths, kind="stable"):
             if widths[j] <= 0:
                 return None
-            median = np.sort(own[:, j])[(part.size - 1) // 2]
-            goes_left = own[:, j] <= median if median < high[j] else own[:, j] < median
-            left, right = part[goes_left], part[~goes_left]
-            if min(left.size, right.size) >= k and allowed(left) and allowed(right):
-                return left, right
+            median = np.sort(part_codes[:, j])[(part.size - 1) // 2]
+            goes_left = part_codes[:, j] <= median if median < high[j] else part_codes[:, j] < median
+            lower, right = part[goes_left], part[~goes_left]
+            if min(lower.size, right.size) >= k and allowed(lower) and allowed(right):
+                return lower, right
         return None
 
     stack, parts = [np.arange(len(codes))], []

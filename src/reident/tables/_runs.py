@@ -1,4 +1,4 @@
-"""Metric. How often each sensitive value occurs in each class, and what follows from it for every class."""
+"""Metric. Frequencies of the sensitive values in each class, and the criteria that follow from them."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ class Runs:
     def recursive_c(self, ell: int) -> FloatArray:
         """Return the c that each class does not reach, but every greater c does; infinite below l values."""
         counts, tails = self._descending()
-        least = np.full(self.sizes.size, np.inf)
-        enough = self.distinct() >= ell
-        first = self.starts[:-1][enough]
-        least[enough] = counts[first] / tails[first + ell - 1]
-        return least
+        smallest = np.full(self.sizes.size, np.inf)
+        is_diverse = self.distinct() >= ell
+        first = self.starts[:-1][is_diverse]
+        smallest[is_diverse] = counts[first] / tails[first + ell - 1]
+        return smallest
 
     def equal_distance(self) -> FloatArray:
         """Return the total variation distance between each class and all of them together."""
@@ -94,8 +94,8 @@ class Runs:
         for codes in levels[:, : overall.size]:
             whole = np.bincount(codes, weights=overall)
             parts, place = np.unique(owner * whole.size + codes[self.values], return_inverse=True)
-            held = np.bincount(place, weights=self._shares())
-            excess = np.maximum(held - whole[parts % whole.size], 0.0)
+            mass = np.bincount(place, weights=self._shares())
+            excess = np.maximum(mass - whole[parts % whole.size], 0.0)
             distances += np.bincount(parts // whole.size, weights=excess, minlength=self.sizes.size)
         return distances / max(len(levels), 1)
 

@@ -1,4 +1,4 @@
-"""Attack. Which released records agree with what is known of a person: every value counts, no value is too rare.
+"""Attack. Released records that agree with the known values of a person: every value counts, however rare.
 
 Values are compared as they are, through the labels that cover them, and through rounding; a column is never reduced to
 its most frequent values.
@@ -32,7 +32,7 @@ class ComparedColumn:
 
     Attributes
     ----------
-    mine, theirs : ndarray of int64
+    person_codes, record_codes : ndarray of int64
         Codes of each known person's value and of each released record's label.
     label_of : ndarray of int64, shape (n_values,), or None
         The one label that agrees with each value, -1 for none; None where several do.
@@ -40,14 +40,14 @@ class ComparedColumn:
         Which labels agree with each value, where several may.
     """
 
-    mine: IntArray
-    theirs: IntArray
+    person_codes: IntArray
+    record_codes: IntArray
     label_of: IntArray | None
     covers: BoolArray | None
 
     def agree(self, persons: IntArray, records: IntArray) -> BoolArray:
         """Tell whether persons and records, pair by pair, agree."""
-        values, labels = self.mine[persons], self.theirs[records]
+        values, labels = self.person_codes[persons], self.record_codes[records]
         if self.label_of is not None:
             return np.asarray(self.label_of[values] == labels)
         assert self.covers is not None
@@ -55,7 +55,7 @@ class ComparedColumn:
 
     def agree_all(self, persons: IntArray, records: IntArray) -> BoolArray:
         """Tell of each person with each record whether they agree, shape (persons, records)."""
-        values, labels = self.mine[persons], self.theirs[records]
+        values, labels = self.person_codes[persons], self.record_codes[records]
         if self.label_of is not None:
             return np.asarray(self.label_of[values][:, None] == labels)
         assert self.covers is not None
@@ -91,24 +91,24 @@ class Agreement:
         return counts
 
     def holds(self, persons: IntArray, records: IntArray) -> BoolArray:
-        """Tell whether persons and records, pair by pair, agree; a record of -1 agrees with nobody."""
+        """Tell whether persons and records, pair by pair, agree; a record of -1 agrees with no person."""
         n_classes = len(self.sizes)
         groups = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         keys = np.sort(groups * n_classes + self.members)
         classes = np.where(records >= 0, self.classes[records], -1)
-        found: BoolArray = np.isin(self.groups[persons] * n_classes + classes, keys) & (classes >= 0)
-        return found
+        is_candidate: BoolArray = np.isin(self.groups[persons] * n_classes + classes, keys) & (classes >= 0)
+        return is_candidate
 
     def patterns(self) -> tuple[Any, IntArray]:
         """Return which classes agree together: a sparse row a distinct set of classes, and the row of each person."""
         from scipy.sparse import csr_array
 
-        seen: dict[bytes, int] = {}
-        own = [np.sort(self.members[a:b]) for a, b in pairwise(self.starts)]
-        of = np.array([seen.setdefault(one.tobytes(), len(seen)) for one in own], dtype=np.int64)
+        numbers: dict[bytes, int] = {}
+        rows = [np.sort(self.members[a:b]) for a, b in pairwise(self.starts)]
+        of = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], dtype=np.int64)
         first = np.unique(of, return_index=True)[1]
-        members = np.concatenate([own[g] for g in first]) if len(first) else self.members[:0]
-        starts = np.concatenate([[0], np.cumsum([len(own[g]) for g in first])]).astype(np.int64)
+        members = np.concatenate([rows[g] for g in first]) if len(first) else self.members[:0]
+        starts = np.concatenate([[0], np.cumsum([len(rows[g]) for g in first])]).astype(np.int64)
         table = csr_array((np.ones(len(members)), members, starts), shape=(len(first), len(self.sizes)))
         return table, of[self.groups]
 
@@ -142,19 +142,19 @@ def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, Float
     if any(pd.api.types.is_datetime64_any_dtype(column) for column in (known, release)):
         return None  # a year is no number of nanoseconds
     read = [pd.to_numeric(column.astype(object), errors="coerce") for column in (known, release)]
-    if any((own.isna() & column.notna()).any() for own, column in zip(read, (known, release), strict=True)):
+    if any((numbers.isna() & column.notna()).any() for numbers, column in zip(read, (known, release), strict=True)):
         return None
     return read[0].to_numpy(np.float64), read[1].to_numpy(np.float64)
 
 
 def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
     """Code both columns; a missing label covers every value, unless it is one that the known file has as often."""
-    kept = _keeps_gaps(known, release)
+    gaps_agree = _keeps_gaps(known, release)
     numbers = _as_numbers(known, release)
     if numbers is not None:
         fine, coarse = step_of(numbers[0]), step_of(numbers[1])
         if fine > 0 and (coarse > fine * (1 + 1e-9)):
-            return _rounded(*numbers, coarse, kept)
+            return _rounded(*numbers, coarse, gaps_agree)
         if fine > 0:  # what lies between the steps of the true values is rounded back to them
             numbers = np.rint(numbers[0] / fine), np.rint(numbers[1] / fine)
         sides = [pd.Series(side, dtype=object) for side in numbers]
@@ -164,14 +164,14 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
     (values, value_index), (labels, label_index) = (pd.factorize(side, use_na_sentinel=False) for side in sides)
     label_of = pd.Index(label_index).get_indexer(pd.Index(value_index)).astype(np.int64)
     read = label_of[label_of >= 0]
-    unread = np.setdiff1d(np.arange(len(label_index)), read if kept else read[~pd.isna(label_index[read])])
+    unread = np.setdiff1d(np.arange(len(label_index)), read if gaps_agree else read[~pd.isna(label_index[read])])
     if numbers is not None:
         unread = unread[pd.isna(label_index[unread])]
     if not unread.size:
         return ComparedColumn(values, labels, label_of, None)
     covers = np.zeros((len(value_index), len(label_index)), dtype=bool)
-    there = np.flatnonzero(label_of >= 0)
-    covers[there, label_of[there]] = True
+    labelled = np.flatnonzero(label_of >= 0)
+    covers[labelled, label_of[labelled]] = True
     raw = release.astype(object).to_numpy()[np.unique(labels, return_index=True)[1]]
     covers[:, unread] = LabelReader(pd.Index(value_index), pd.Index(raw[unread], dtype=object), hierarchy).cover()
     if covers.sum(axis=1).max(initial=0) > 1:
@@ -181,14 +181,14 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
 
 def _keeps_gaps(known: pd.Series, release: pd.Series) -> bool:
     """Tell whether the release's gaps are those of the known file; of more than that, some values were suppressed."""
-    gaps, theirs = int(known.isna().sum()), int(release.isna().sum())
+    gaps, released_gaps = int(known.isna().sum()), int(release.isna().sum())
     share = gaps / max(len(known), 1)
     chance = 0.0 if len(known) == len(release) else 3 * float(np.sqrt(len(release) * share * (1 - share)))
-    return gaps > 0 and theirs <= share * len(release) + chance + 1e-9
+    return gaps > 0 and released_gaps <= share * len(release) + chance + 1e-9
 
 
 def _rounded(known: FloatArray, release: FloatArray, step: float, keeps_gaps: bool) -> ComparedColumn:
-    """Compare values with what they were rounded to: every multiple of the step at most half a step away."""
+    """Compare values with rounded ones: every multiple of the step at most half a step away agrees."""
     values, distinct = pd.factorize(known, use_na_sentinel=False)
     labels, multiples = pd.factorize(np.rint(release / step), use_na_sentinel=False)
     if len(distinct) * len(multiples) <= _CELLS:
@@ -215,16 +215,16 @@ def kept_columns(
 
     Without the true pairs a column counts as kept if nearly every known value agrees with some released label.
     """
-    kept = []
+    names = []
     for name, column in compared.items():
         if persons is not None and records is not None:
             share = column.agree(persons, records).mean() if len(persons) else 0.0
         else:
-            found = column.label_of >= 0 if column.label_of is not None else np.asarray(column.covers).any(axis=1)
-            share = np.asarray(found)[column.mine].mean()
+            is_covered = column.label_of >= 0 if column.label_of is not None else np.asarray(column.covers).any(axis=1)
+            share = np.asarray(is_covered)[column.person_codes].mean()
         if share >= KEPT:
-            kept.append(name)
-    return kept
+            names.append(name)
+    return names
 
 
 def agreement(
@@ -235,13 +235,13 @@ def agreement(
     Memory grows with the pairs of distinct persons and classes that agree; columns in which a value agrees with one
     label only are joined by their codes, in linear time.
     """
-    single = [c for c in columns if compared[c].label_of is not None]
+    single = [compared[c] for c in columns if compared[c].label_of is not None]
     several = [compared[c] for c in columns if compared[c].label_of is None]
     n_release = len(release)
-    joined = [np.concatenate([compared[c].label_of[compared[c].mine], compared[c].theirs]) + 1 for c in single]  # type: ignore[index]
+    joined = [np.concatenate([part.label_of[part.person_codes], part.record_codes]) + 1 for part in single]  # type: ignore[index]
     keys = class_ids(joined)[0] if joined else np.zeros(n_known + n_release, dtype=np.int64)
-    groups, n_groups = class_ids([keys[:n_known], *(one.mine for one in several)])
-    classes, n_classes = class_ids([keys[n_known:], *(one.theirs for one in several)])
+    groups, n_groups = class_ids([keys[:n_known], *(part.person_codes for part in several)])
+    classes, n_classes = class_ids([keys[n_known:], *(part.record_codes for part in several)])
     left_out = suppressed_rows(release, list(columns), "*") if columns else np.zeros(n_release, dtype=bool)
     sizes = np.bincount(classes[~left_out], minlength=n_classes)
     starts, members = _matches(keys, n_known, groups, classes, n_groups, n_classes, several)
@@ -264,15 +264,15 @@ def _matches(
     first, last = (np.searchsorted(class_key[order], group_key, side=side) for side in ("left", "right"))
     if not several:
         lengths = last - first
-        found = [order[a:b] for a, b in zip(first, last, strict=True) if b > a]
+        ranges = [order[a:b] for a, b in zip(first, last, strict=True) if b > a]
     else:
-        found, lengths = [], np.zeros(n_groups, dtype=np.int64)
+        ranges, lengths = [], np.zeros(n_groups, dtype=np.int64)
         for group, (a, b) in enumerate(zip(first, last, strict=True)):
             near = order[a:b]
-            for one in several:
-                assert one.covers is not None
-                near = near[one.covers[one.mine[group_row[group]], one.theirs[class_row[near]]]]
-            found.append(near)
+            for part in several:
+                assert part.covers is not None
+                near = near[part.covers[part.person_codes[group_row[group]], part.record_codes[class_row[near]]]]
+            ranges.append(near)
             lengths[group] = len(near)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return starts, np.concatenate(found).astype(np.int64) if found else np.empty(0, dtype=np.int64)
+    return starts, np.concatenate(ranges).astype(np.int64) if ranges else np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Attack. What the classes of a release give away: homogeneity, background knowledge, skewness, similarity."""
+"""Attack. Disclosure by the classes of a release: homogeneity, background knowledge, skewness, similarity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Breaches:
-    """The records whose sensitive value an attack gives away, and by how much.
+    """The records with a disclosed sensitive value, and by how much.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class _Classes:
     def breaches(
         self, attack: str, classes: IntArray, prior: FloatArray, posterior: FloatArray, names: Sequence[Any]
     ) -> Breaches:
-        """Name the records of breached classes, with what is learned in each."""
+        """Name the records of breached classes, with the value learned in each."""
         records = class_rows(self.ids, len(self.sizes))
         members = [records[c] for c in classes]
         sizes = [len(part) for part in members]
@@ -135,7 +135,7 @@ def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
 
 
 def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: str) -> Breaches:
-    """Find the records whose whole class has one sensitive value: whoever is in the class has it.
+    """Find the records in classes with a single sensitive value: to know the class is to know the value.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def background_knowledge_attack(
     knowledge: Mapping[Hashable, float],
     min_posterior: Annotated[float, Real(0, 1, open_low=True)] = 0.5,
 ) -> Breaches:
-    """Weigh the values of each class by what is known about the person, and find what becomes probable.
+    """Weigh the values of each class by the intruder's knowledge of the person, and find those that become probable.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def skewness_attack(
     sensitive: str,
     min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
 ) -> Breaches:
-    """Find the records whose class makes a value much more probable than it is among all records.
+    """Find the records in classes that make a value much more probable than it is among all records.
 
     Even a diverse class harms if it is far from the whole: one half where one in a hundred is usual.
 
@@ -267,7 +267,7 @@ def similarity_attack(
     groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable] | None = None,
     width: Annotated[float | None, Real(0, unit="the column's unit", open_low=True)] = None,
 ) -> Breaches:
-    """Find the records whose class has different values that mean the same.
+    """Find the records in classes of different values that mean the same.
 
     Parameters
     ----------
@@ -331,10 +331,10 @@ def _similar_groups(
     names = list(dict.fromkeys(meaning))
     code = {name: place for place, name in enumerate(names)}
     group = np.array([code[name] for name in meaning], dtype=np.int64)
-    theirs = group[classes.value]
+    value_groups = group[classes.value]
     lowest, highest = np.full(several.size, len(names)), np.full(several.size, -1)
-    np.minimum.at(lowest, classes.of_class, theirs)
-    np.maximum.at(highest, classes.of_class, theirs)
+    np.minimum.at(lowest, classes.of_class, value_groups)
+    np.maximum.at(highest, classes.of_class, value_groups)
     hit = np.flatnonzero(several & (lowest == highest))
     learned = lowest[hit]
     prior = np.bincount(group, weights=classes.prior, minlength=len(names))[learned]

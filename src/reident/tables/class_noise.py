@@ -1,4 +1,4 @@
-"""Metric. What noise inside classes costs and leaves open: relative error, and confidence-based k-anonymity."""
+"""Metric. Noise inside classes: its relative error and loss of entropy, and confidence-based k-anonymity."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def expected_relative_error(
     """
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
-    kept = ids >= 0
-    _nonzero(vector[kept], "values")
+    is_released = ids >= 0
+    _nonzero(vector[is_released], "values")
     ranges = class_widths(vector, ids, width)
-    return float((n_columns * ranges[ids[kept]] / epsilon / np.abs(vector[kept])).mean())
+    return float((n_columns * ranges[ids[is_released]] / epsilon / np.abs(vector[is_released])).mean())
 
 
 @checked
@@ -215,36 +215,36 @@ def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLik
     b = check_vector(scales, "scales", length=before.size)
     if (b < 0).any():
         raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    support, own, counts = np.unique(before, return_inverse=True, return_counts=True)
-    everything = float(np.log2(before.size / counts)[own].sum())
+    support, inverse, counts = np.unique(before, return_inverse=True, return_counts=True)
+    everything = float(np.log2(before.size / counts)[inverse].sum())
     if everything <= 0:
         return 0.0
-    lost = _surprisal_bits(support, counts, own, after, b)
+    lost = _surprisal_bits(support, counts, inverse, after, b)
     return float(np.clip(lost.sum() / everything, 0.0, 1.0))
 
 
 def _surprisal_bits(
-    support: FloatArray, counts: IntArray, own: IntArray, noisy: FloatArray, scales: FloatArray
+    support: FloatArray, counts: IntArray, true_codes: IntArray, noisy: FloatArray, scales: FloatArray
 ) -> FloatArray:
     """Return -log2 of the probability of each record's value, given its noisy value and the column's distribution.
 
-    `support` holds the column's distinct values, `counts` how often each occurs, `own` the place of each record's value
-    in it; Laplace noise of scale 0 leaves no doubt.
+    `support` holds the column's distinct values, `counts` their frequencies, `true_codes` the place of each record's
+    value in it; Laplace noise of scale 0 leaves no doubt.
     """
-    bits = np.zeros(own.size)
+    bits = np.zeros(true_codes.size)
     noised = np.flatnonzero(scales > 0)
     for rows in np.array_split(noised, noised.size * support.size // _EXPONENTIALS + 1):
         distance = np.abs(noisy[rows, None] - support)
         # Relative to the record's own term, so that nothing underflows where it matters.
-        distance -= distance[np.arange(rows.size), own[rows], None]
+        distance -= distance[np.arange(rows.size), true_codes[rows], None]
         total = np.exp(-distance / scales[rows, None]) @ counts
-        bits[rows] = np.log2(total / counts[own[rows]])
+        bits[rows] = np.log2(total / counts[true_codes[rows]])
     return bits
 
 
 @dataclass(frozen=True)
 class ConfidenceSuppression:
-    """What must go for confidence-based k-anonymity.
+    """Records to suppress for confidence-based k-anonymity.
 
     Attributes
     ----------
@@ -318,18 +318,18 @@ def confidence_suppression(
     b = check_vector(scales, "scales", length=n_classes)
     if (b < 0).any():
         raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    kept = ids >= 0
-    own = ids[kept]
-    middle = (after if centre == "release" else before)[kept]
-    radius = -b[own] * np.log1p(-confidence)
+    is_released = ids >= 0
+    class_of = ids[is_released]
+    middle = (after if centre == "release" else before)[is_released]
+    radius = -b[class_of] * np.log1p(-confidence)
     ordered = class_values(before, ids, "original")
-    counts = count_between(ordered.values, ordered.starts, own, middle - radius, middle + radius)
-    left = np.bincount(own, weights=counts >= k, minlength=n_classes)
-    whole = left < k
-    one_by_one = (counts > 0) & (counts < k) & ~whole[own]
+    counts = count_between(ordered.values, ordered.starts, class_of, middle - radius, middle + radius)
+    remaining = np.bincount(class_of, weights=counts >= k, minlength=n_classes)
+    whole = remaining < k
+    one_by_one = (counts > 0) & (counts < k) & ~whole[class_of]
     suppressed = np.zeros(before.size, dtype=bool)
-    suppressed[kept] = one_by_one | whole[own]
+    suppressed[is_released] = one_by_one | whole[class_of]
     candidates = np.full(before.size, -1, dtype=np.int64)
-    candidates[kept] = counts
-    share = float(suppressed.sum() / own.size)
+    candidates[is_released] = counts
+    share = float(suppressed.sum() / class_of.size)
     return ConfidenceSuppression(suppressed, candidates, share, int(one_by_one.sum()), int(whole.sum()))

@@ -64,15 +64,17 @@ def text_of(value: Any) -> str:
 
 
 def look_of(text: str) -> str:
-    """Return a text as it looks: Unicode composed, blanks of one kind, without signs that show nothing."""
+    """Return a text as it looks: Unicode composed, blanks of one kind, without invisible signs."""
     if text.isascii():
         return text
-    shown = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
-    return "".join(" " if unicodedata.category(sign) == "Zs" else sign for sign in unicodedata.normalize("NFC", shown))
+    visible = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+    return "".join(
+        " " if unicodedata.category(sign) == "Zs" else sign for sign in unicodedata.normalize("NFC", visible)
+    )
 
 
 def refuse_nested(column: pd.Series, what: str) -> None:
-    """Refuse cells that hold several values, which nothing compares."""
+    """Refuse cells that hold several values: such values cannot be compared."""
     if column.dtype == object or pd.api.types.is_complex_dtype(column):
         nested = column.map(type).isin(_NESTED)
         if nested.any():
@@ -81,7 +83,7 @@ def refuse_nested(column: pd.Series, what: str) -> None:
 
 
 def sorted_codes(column: pd.Series, what: str) -> tuple[IntArray, pd.Index]:
-    """Return codes 0..m-1 in the order of the values, and the m values, sorted; `what` names them in an error."""
+    """Return codes 0..m-1 in the order of the values, and the m sorted values; errors name the column."""
     kind = pd.api.types.infer_dtype(column, skipna=False)
     if kind.startswith("mixed") and kind != "mixed-integer-float":
         raise DataError(f"{what} must have values with an order, got values of several types in {column.name!r}")
@@ -134,7 +136,7 @@ def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> B
 
 
 def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None) -> BoolArray:
-    """Mark suppressed records: those whose every quasi-identifier is `token`.
+    """Mark suppressed records: every quasi-identifier is `token`.
 
     They are no class: nothing is released about them. If all records are so, the table is fully generalised, which
     is the same release, and it is one class: then none is marked.
@@ -165,15 +167,17 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
     patterns = class_ids([gaps[:, j].astype(np.int64) for j in range(gaps.shape[1])])[0]
     counts, sums = np.zeros(n), np.zeros(n)
     groups = [np.flatnonzero(patterns == pattern) for pattern in range(patterns.max() + 1)]
-    for mine in groups:
-        for theirs in groups:
-            common = ~(gaps[mine[0]] | gaps[theirs[0]])
-            both = np.r_[mine, theirs]
+    for rows in groups:
+        for second in groups:
+            common = ~(gaps[rows[0]] | gaps[second[0]])
+            both = np.r_[rows, second]
             shared = [codes[both, j] for j in np.flatnonzero(common)]
             cells = class_ids(shared)[0] if shared else np.zeros(both.size, dtype=np.int64)
-            here, there = cells[: mine.size], cells[mine.size :]
-            counts[mine] += np.bincount(there, weights=of_records[theirs], minlength=cells.max() + 1)[here]
-            sums[mine] += np.bincount(there, weights=of_weights[theirs], minlength=cells.max() + 1)[here]
+            first_cells, second_cells = cells[: rows.size], cells[rows.size :]
+            counts[rows] += np.bincount(second_cells, weights=of_records[second], minlength=cells.max() + 1)[
+                first_cells
+            ]
+            sums[rows] += np.bincount(second_cells, weights=of_weights[second], minlength=cells.max() + 1)[first_cells]
     return counts[ids], sums[ids]
 
 
@@ -192,8 +196,8 @@ def check_classes(classes: ArrayLike, length: int) -> IntArray:
     if ids.size != length:
         raise DataError(f"`classes` must have {length} entries, one a record, got {ids.size}")
     ids = ids.astype(np.int64)
-    kept = ids[ids >= 0]
-    if ids.min(initial=-1) < -1 or not kept.size or (np.bincount(kept) == 0).any():
+    released = ids[ids >= 0]
+    if ids.min(initial=-1) < -1 or not released.size or (np.bincount(released) == 0).any():
         raise DataError("`classes` must be numbered 0, 1, ... without gaps, with at least one class; -1 for no class")
     return ids
 
@@ -201,13 +205,13 @@ def check_classes(classes: ArrayLike, length: int) -> IntArray:
 def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> ClassValues:
     """Sort the values of the records that are in a class."""
     vector = check_vector(values, name, length=classes.size)
-    kept = classes >= 0
-    own, ids = vector[kept], classes[kept]
+    is_released = classes >= 0
+    released, ids = vector[is_released], classes[is_released]
     starts = np.r_[0, np.cumsum(np.bincount(ids))].astype(np.int64)
-    ascending = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (own[1:] >= own[:-1]))
+    ascending = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (released[1:] >= released[:-1]))
     if ascending.all():  # looking costs next to nothing, and simulations come sorted
-        return ClassValues(own, starts)
-    return ClassValues(own[np.lexsort((own, ids))], starts)
+        return ClassValues(released, starts)
+    return ClassValues(released[np.lexsort((released, ids))], starts)
 
 
 def class_ranges(sorted_values: ClassValues) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Attack. Differencing: what noise scaled to the range of a class tells who knows all but one of its records."""
+"""Attack. Differencing: an intruder knows all but one record of a class with noise scaled to its range."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CANDIDATES = 401
 
 @dataclass(frozen=True)
 class Differencing:
-    """What the intruder learns of each target.
+    """The intruder's guess and evidence for each target.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Differencing:
 
     @property
     def broken(self) -> float:
-        """The share of targets about whom the release gave more evidence than epsilon allows."""
+        """The share of targets for which the release gave more evidence than epsilon allows."""
         return float((self.table["evidence"] > self.epsilon * (1 + 1e-9)).mean())
 
 
@@ -53,7 +53,7 @@ def differencing_attack(
     bounds: tuple[float, float],
     width: Annotated[float | None, Real(0, open_low=True)] = None,
 ) -> Differencing:
-    """Guess the value of each target from a release whose other values of the class are known.
+    """Guess the value of each target from a release, all other values of the class being known.
 
     Differential privacy promises that such an intruder learns next to nothing. Where the noise of a class is scaled to
     the range of its values, the noise of the others, which he sees by subtraction, tells him that range, and so the
@@ -116,8 +116,8 @@ def differencing_attack(
     grid = np.linspace(low, high, _CANDIDATES)
     rows = []
     for target in chosen:
-        own = members[ids[target]]
-        known = own[own != target]
+        classmates = members[ids[target]]
+        known = classmates[classmates != target]
         if not known.size and width is None:
             raise DataError(f"`targets` must not be alone in their class without a public `width`, got {target}")
         candidates = np.unique(np.append(grid, before[target]))
@@ -141,17 +141,17 @@ def _log_likelihood(
     distance = np.abs(after[target] - candidates)
     if width is not None:
         return np.asarray(-distance * epsilon / width)
-    least, most = before[known].min(), before[known].max()
-    scale = (np.maximum(candidates, most) - np.minimum(candidates, least)) / epsilon
+    lowest, highest = before[known].min(), before[known].max()
+    scale = (np.maximum(candidates, highest) - np.minimum(candidates, lowest)) / epsilon
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = -(known.size + 1) * np.log(scale) - (noise + distance) / scale
+        likelihood = -(known.size + 1) * np.log(scale) - (noise + distance) / scale
     # A class of one value is published exactly: that is what was seen, or it is excluded.
     exact = (noise == 0) & (distance == 0)
-    return np.asarray(np.where(scale > 0, found, np.where(exact, np.inf, -np.inf)))
+    return np.asarray(np.where(scale > 0, likelihood, np.where(exact, np.inf, -np.inf)))
 
 
 def _belief(candidates: FloatArray, evidence: FloatArray) -> dict[str, float]:
-    """Return guess and interval of an intruder who held all candidates for equally likely, and the evidence."""
+    """Return guess and interval of an intruder with a uniform prior over the candidates, and the evidence."""
     best = evidence.max()
     likely = (evidence == best).astype(np.float64) if np.isinf(best) else np.exp(evidence - best)
     share = np.cumsum(likely) / likely.sum()

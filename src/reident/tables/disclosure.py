@@ -86,8 +86,8 @@ def equivalence_classes(
         return class_ids([encode_column(table[column])[0] for column in quasi])[0]
     ids = np.full(len(table), -1, dtype=np.int64)
     if not left_out.all():
-        kept = table.loc[~left_out, quasi]
-        ids[~left_out] = class_ids([encode_column(kept[column])[0] for column in quasi])[0]
+        complete = table.loc[~left_out, quasi]
+        ids[~left_out] = class_ids([encode_column(complete[column])[0] for column in quasi])[0]
     return ids
 
 
@@ -129,8 +129,8 @@ def k_anonymity(
     """
     if isinstance(missing, str) and missing == "wildcard":
         quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-        kept = table.loc[~suppressed_rows(table, quasi, suppressed_label)]
-        return int(wildcard_counts(kept, quasi, np.ones(len(kept)))[0].min()) if len(kept) else 0
+        released = table.loc[~suppressed_rows(table, quasi, suppressed_label)]
+        return int(wildcard_counts(released, quasi, np.ones(len(released)))[0].min()) if len(released) else 0
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
     ids = ids[ids >= 0]
     return int(np.bincount(ids).min()) if ids.size else 0
@@ -148,11 +148,11 @@ def _sensitive_runs(
             f"`sensitive` must not be a quasi-identifier too, got {both[0]!r} in both: all of a class agree in it"
         )
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
-    kept = (ids >= 0) & ~missing_rows(table, sensitive, missing)
-    if not kept.any():
+    is_counted = (ids >= 0) & ~missing_rows(table, sensitive, missing)
+    if not is_counted.any():
         raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
-    if not kept.all():
-        table, ids = table.loc[kept], pd.factorize(ids[kept])[0]
+    if not is_counted.all():
+        table, ids = table.loc[is_counted], pd.factorize(ids[is_counted])[0]
     encode = ordered_codes if ordered else lambda column: encode_column(column)[0]
     return [(sensitive_runs(ids, encode(table[column])), table[column]) for column in sensitive]
 
@@ -210,15 +210,15 @@ def l_diversity(
     >>> round(l_diversity(table, "zip", "ill", kind="entropy"), 3)
     1.89
     """
-    found: list[float] = []
+    values: list[float] = []
     for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
         if kind == "distinct":
-            found.append(int(runs.distinct().min()))
+            values.append(int(runs.distinct().min()))
         elif kind == "entropy":
-            found.append(float(np.exp(runs.entropy().min())))
+            values.append(float(np.exp(runs.entropy().min())))
         else:
-            found.append(int(runs.recursive_l(c).min()))
-    return min(found)
+            values.append(int(runs.recursive_l(c).min()))
+    return min(values)
 
 
 @checked
@@ -316,10 +316,10 @@ def t_closeness(
     for runs, column in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):
         if distance == "hierarchical":
             name = str(column.name)
-            found = runs.hierarchical_distance(levels_of(known.get(name), encode_column(column)[1], name))
+            distances = runs.hierarchical_distance(levels_of(known.get(name), encode_column(column)[1], name))
         else:
-            found = runs.ordered_distance() if ordered else runs.equal_distance()
-        farthest = max(farthest, float(found.max()))
+            distances = runs.ordered_distance() if ordered else runs.equal_distance()
+        farthest = max(farthest, float(distances.max()))
     return farthest
 
 
@@ -389,16 +389,16 @@ def reidentification_risk(
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
-    kept = ids >= 0
-    if not kept.any():
+    is_counted = ids >= 0
+    if not is_counted.any():
         raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
-    sizes = np.bincount(ids[kept])
+    sizes = np.bincount(ids[is_counted])
     in_population = sizes
     if population is not None:
         check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
-        both = pd.concat([table.loc[kept, quasi], population[quasi]], ignore_index=True)
+        both = pd.concat([table.loc[is_counted, quasi], population[quasi]], ignore_index=True)
         everyone = equivalence_classes(both, quasi, missing="value", suppressed_label=None)
-        n_kept = int(kept.sum())
+        n_kept = int(is_counted.sum())
         in_population = np.bincount(everyone[n_kept:], minlength=sizes.size)[: sizes.size]
         short = np.flatnonzero(in_population < sizes)
         if short.size:

@@ -1,4 +1,4 @@
-"""Anonymiser. Generalisation hierarchies: for each value of an attribute what it becomes on every level."""
+"""Anonymiser. Generalisation hierarchies: the label of each value of an attribute on every level."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _shown(values: Sequence[Any]) -> str:
 
 
 class Hierarchy:
-    """What each value of an attribute becomes on each level of generalisation.
+    """Labels of an attribute's values on each level of generalisation.
 
     Level 0 is the value itself; the last level is usually one label for all (``"*"``).
 
@@ -386,7 +386,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def _frame(rows: Sequence[Sequence[Any]], what: str = "rows") -> pd.DataFrame:
-    """Make a table of rows that must be equally long; nothing in them is taken for missing but None and NaN."""
+    """Make a table of rows that must be equally long; only None and NaN count as missing."""
     if any(isinstance(row, str) or not isinstance(row, Sequence) for row in check_listed(rows, what)):
         raise DataError(f"`{what}` must be rows of a value and its labels, got {rows!r}")
     lengths = {len(row) for row in rows}

@@ -1,4 +1,4 @@
-"""Metric. The risk of each record of a sample, from survey weights; and what makes it special (SUDA)."""
+"""Metric. The risk of each record of a sample, from survey weights, and its special uniqueness (SUDA)."""
 
 from __future__ import annotations
 
@@ -86,19 +86,19 @@ def individual_risk(
         stood_for = check_vector(table[weights], "weights")
         if stood_for.min() < 1:
             raise ParameterError(f"`weights` must be at least 1, got {stood_for.min():g}: a record stands for itself")
-    kept = np.ones(len(table), dtype=bool)
+    is_counted = np.ones(len(table), dtype=bool)
     if missing == "wildcard":
         sample, population = wildcard_counts(table, quasi, stood_for)
     else:
-        kept = ~missing_rows(table, quasi, missing)
+        is_counted = ~missing_rows(table, quasi, missing)
         ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
-        sample = np.bincount(ids, weights=kept.astype(np.float64))[ids].astype(np.float64)
-        population = np.bincount(ids, weights=kept * stood_for)[ids].astype(np.float64)
-    share = np.divide(sample, population, out=np.ones(len(table)), where=kept)
-    f = np.where(kept, sample, 1.0)
+        sample = np.bincount(ids, weights=is_counted.astype(np.float64))[ids].astype(np.float64)
+        population = np.bincount(ids, weights=is_counted * stood_for)[ids].astype(np.float64)
+    share = np.divide(sample, population, out=np.ones(len(table)), where=is_counted)
+    f = np.where(is_counted, sample, 1.0)
     risk = share / f * _series(f, 1 - share)  # by Euler's transformation: no power underflows
     frame = pd.DataFrame({"sample": sample, "population": population, "risk": risk}, index=table.index)
-    return frame.where(pd.Series(kept, index=table.index))
+    return frame.where(pd.Series(is_counted, index=table.index))
 
 
 def _series(f: FloatArray, z: FloatArray) -> FloatArray:
@@ -116,7 +116,7 @@ def _series(f: FloatArray, z: FloatArray) -> FloatArray:
 def special_uniques(
     table: pd.DataFrame, quasi: str | Sequence[str] | None = None, *, max_size: int | None = None
 ) -> tuple[pd.Series, pd.Series]:
-    """Return each record's SUDA score, and what each column contributes to all of them.
+    """Return each record's SUDA score, and the contribution of each column to all scores.
 
     A record is special if few of its values already make it unique in the sample: the fewer, and the more such sets,
     the higher the score. Scores rank records; they are no probabilities, and a record without a unique set scores 0.

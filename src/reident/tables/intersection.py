@@ -71,7 +71,7 @@ class IntersectionQuality:
 
 @dataclass(frozen=True, eq=False)
 class IntersectionAttack:
-    """What the releases together say about each person.
+    """Result of intersecting several releases, for each person.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class IntersectionAttack:
         places = np.flatnonzero(self.table.index == person)
         if places.size != 1:
             raise ParameterError(f"`person` must be one label of the population's index, got {person!r}")
-        return [value for value, left in zip(self.values, self.possible[places[0]], strict=True) if left]
+        return [value for value, is_possible in zip(self.values, self.possible[places[0]], strict=True) if is_possible]
 
     def assess(self, truth: pd.Series | Sequence[Any]) -> IntersectionQuality:
         """Compare with the true sensitive values, in the order of the population."""
@@ -120,17 +120,17 @@ class IntersectionAttack:
             raise DataError(f"`truth` must have one value a person ({len(self.table)}), got {len(true)}")
         codes = pd.Index(self.values).get_indexer(true)
         rows = np.arange(len(codes))
-        held = self.possible[rows, codes] & (codes >= 0)
+        is_truth_possible = self.possible[rows, codes] & (codes >= 0)
         n_left = self.table["n_candidates"].to_numpy()
         perfect, partial = ((self.table["breach"] == kind).to_numpy() for kind in ("perfect", "partial"))
         return IntersectionQuality(
             n=len(codes),
             perfect=float(perfect.mean()),
-            perfect_correct=float((perfect & held).mean()),
+            perfect_correct=float((perfect & is_truth_possible).mean()),
             partial=float(partial.mean()),
-            partial_correct=float((partial & held).mean()),
+            partial_correct=float((partial & is_truth_possible).mean()),
             contradicted=float((n_left == 0).mean()),
-            confidence=float(np.where(held, 1 / np.maximum(n_left, 1), 0).mean()),
+            confidence=float(np.where(is_truth_possible, 1 / np.maximum(n_left, 1), 0).mean()),
             guessed=float((self.probabilities.argmax(axis=1) == codes).mean()),
             baseline=float(true.value_counts(normalize=True).iloc[0]),
         )
@@ -146,7 +146,7 @@ def intersection_attack(
     locate: str = "covering",
     partial_limit: int = 3,
 ) -> IntersectionAttack:
-    """Intersect what several anonymised releases say about the sensitive value of the same people.
+    """Intersect the possible sensitive values of the same people over several anonymised releases.
 
     The attacker knows the quasi-identifiers of people who are in all releases. In each release they find the class
     of a person and the sensitive values in it; the person's value is in all these sets. The attack says nothing about
@@ -199,8 +199,8 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
-    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
-    return found.combine(len(found.counts))
+    located = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return located.combine(len(located.counts))
 
 
 def intersection_course(
@@ -213,7 +213,7 @@ def intersection_course(
     locate: Annotated[str, Choice("covering", "nearest")] = "covering",
     partial_limit: Annotated[int, Whole(1, unit="values")] = 3,
 ) -> list[IntersectionAttack]:
-    """Return what the attacker knows after the first release, the first two, and so on.
+    """Return the attacker's knowledge after the first release, the first two, and so on.
 
     Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
     start.
@@ -228,8 +228,8 @@ def intersection_course(
     list of IntersectionAttack
         One a number of releases.
     """
-    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
-    return [found.combine(n + 1) for n in range(len(found.counts))]
+    located = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return [located.combine(n + 1) for n in range(len(located.counts))]
 
 
 def _locate(
@@ -310,15 +310,15 @@ def _gather(
     np.add.at(counts, (ids, values.get_indexer(pd.Index(table[sensitive], dtype=object))), 1)
     first = np.unique(ids, return_index=True)[1]
     class_labels = np.stack([labels[column][0][first] for column in columns], axis=1)
-    made = f"{n_combinations:,} combinations of values by {len(values):,} sensitive values"
-    afford(24 * n_combinations * len(values), "population", made, "take a sample, or group the sensitive values")
+    description = f"{n_combinations:,} combinations of values by {len(values):,} sensitive values"
+    afford(24 * n_combinations * len(values), "population", description, "take a sample, or group the sensitive values")
     readers = [LabelReader(coded[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
     covered = [reader.cover() for reader in readers]
     for column, matrix in zip(columns, covered, strict=True):
         if not matrix.any():
-            shown = [str(label) for label in labels[column][1][:5]]
+            examples = [str(label) for label in labels[column][1][:5]]
             raise DataError(
-                f"no label of {column!r} stands for a value of the population, got {shown!r}: give `hierarchies` for it"
+                f"no label of {column!r} covers a value of the population, got {examples!r}: give `hierarchies` for it"
             )
     sizes = [len(matrix) for matrix in covered]
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
@@ -343,8 +343,8 @@ def _gather(
 def _pack(matrix: BoolArray, columns: IntArray) -> Any:
     """Return chosen columns of a Boolean matrix as rows of 64-bit words, column c as bit c % 64 of word c // 64."""
     n_words = -(-columns.size // 64)
-    made = f"{len(matrix):,} values by {columns.size:,} classes"
-    afford(8 * len(matrix) * n_words, "releases", made, "take a sample of the records")
+    description = f"{len(matrix):,} values by {columns.size:,} classes"
+    afford(8 * len(matrix) * n_words, "releases", description, "take a sample of the records")
     words = np.zeros((len(matrix), n_words), dtype=np.uint64)
     step = max(1, _AT_ONCE // max(1, columns.size))
     for start in range(0, len(matrix), step):
@@ -367,17 +367,17 @@ class _Located:
     partial_limit: int
 
     def combine(self, n_releases: int) -> IntersectionAttack:
-        """Intersect what the first releases say."""
-        found, values = self.counts[:n_releases], self.values
+        """Intersect the possible values of the first releases."""
+        class_counts, values = self.counts[:n_releases], self.values
         pooled = self.totals[:n_releases].sum(axis=0)
-        n_combinations = len(found[0][1])
+        n_combinations = len(class_counts[0][1])
         with np.errstate(divide="ignore"):
             prior = np.log(pooled / pooled.sum())
         possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
         weight = np.tile(prior, (n_combinations, 1))
         n_located = np.zeros(n_combinations, dtype=np.int64)
         n_classes = np.zeros(n_combinations, dtype=np.int64)
-        for counts, n_covering in found:
+        for counts, n_covering in class_counts:
             located = n_covering > 0
             possible[located] &= counts[located] > 0
             with np.errstate(divide="ignore"):

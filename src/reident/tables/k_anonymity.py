@@ -25,12 +25,12 @@ from reident.base import (
 from reident.tables._criteria import Criteria, read_criteria
 from reident.tables._lattice import SOLUTION_COLUMNS, search
 from reident.tables._losses import LOSSES
-from reident.tables._mondrian import least_penalty, partition
+from reident.tables._mondrian import partition
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["KAnonymous", "k_anonymise", "least_ncp"]
+__all__ = ["KAnonymous", "k_anonymise"]
 
-METHODS = ("ola", "optimal", "mondrian", "mondrian-relaxed", "mondrian-best", "published")
+METHODS = ("ola", "optimal", "mondrian", "mondrian-relaxed", "published")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +97,11 @@ class KAnonymous:
 
         The metrics of this package know that such records are in no class; other software may count them as one.
         """
-        kept = self.classes >= 0
+        is_released = self.classes >= 0
         blank = pd.DataFrame([[label] * self.table.shape[1]], columns=self.table.columns, dtype=object)
         rows = pd.concat([self.table.astype(object), blank], ignore_index=True)
         # By position, since an index may hold a label twice; the last row stands for every suppressed record.
-        return rows.iloc[np.where(kept, np.cumsum(kept) - 1, len(self.table))].set_axis(self._index)
+        return rows.iloc[np.where(is_released, np.cumsum(is_released) - 1, len(self.table))].set_axis(self._index)
 
 
 @checked
@@ -142,15 +142,14 @@ def k_anonymise(
     suppression_limit : float
         The share of the records that may be suppressed, in [0, 1]; 0 keeps them all. Mondrian never makes use of it.
         Not all records may be: a release is not empty.
-    method : {"ola", "optimal", "mondrian", "mondrian-relaxed", "mondrian-best", "published"}
+    method : {"ola", "optimal", "mondrian", "mondrian-relaxed", "published"}
         "ola": full-domain generalisation, the best of the k-minimal nodes, as published. "optimal": the best of all
         nodes, which differs where the loss charges suppressed records. "mondrian": local recoding, cuts between
         values. "mondrian-relaxed": cuts that divide records of equal values, so that regions may overlap and which
-        record goes where depends on the order of the records. "mondrian-best": of all cuts between values the one that
-        leaves the least "ncp", which loses less than "mondrian" as a rule, and takes longer; k alone. "published": the
-        textbook algorithm, to see what ours saves: OLA where there is a hierarchy for every quasi-identifier, by binary
-        search in sublattices with every node counted over all records (it finds what "ola" finds), else Mondrian, which
-        cuts at the median or not at all. Slow; for comparison only.
+        record goes where depends on the order of the records. "published": the textbook algorithm, to see what ours
+        saves: OLA where there is a hierarchy for every quasi-identifier, by binary search in sublattices with every
+        node counted over all records (it finds what "ola" finds), else Mondrian, which cuts at the median or not at
+        all. Slow; for comparison only.
     loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
         What the lattice methods minimise and every method reports (see Notes).
     charge_suppressed : bool
@@ -228,56 +227,6 @@ def k_anonymise(
     return _by_lattice(table, quasi, known, criteria, method, suppression_limit, loss, charge_suppressed)
 
 
-@checked
-def least_ncp(
-    table: pd.DataFrame,
-    quasi: str | Sequence[str],
-    *,
-    k: Annotated[int, Whole(1, unit="records")],
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-) -> float:
-    """Return a loss that no k-anonymous recoding into ranges can go below: how far Mondrian may be from the best.
-
-    Parameters
-    ----------
-    table, quasi, hierarchies
-        As for `k_anonymise` with a Mondrian method: hierarchies give the order of categories only.
-    k : int
-
-    Returns
-    -------
-    float
-        In the loss "ncp". The best possible release lies between it and the best one found; it may be far above it.
-
-    Raises
-    ------
-    ParameterError
-        If `k` is above the number of records.
-    DataError
-        If a quasi-identifier has missing values.
-
-    Notes
-    -----
-    A class has k - 1 others, and the widths of its ranges add up to at least the distance, in widths of the table added
-    up over the columns, to the farthest of them. The bound is the mean distance to the (k - 1)-th nearest record,
-    divided by the number of columns. Time O(n log n) in few columns.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"age": [21, 23, 25, 40, 41, 48]})
-    >>> bound = least_ncp(table, "age", k=2)
-    >>> bound <= k_anonymise(table, "age", k=2, method="mondrian-best").losses["ncp"]
-    True
-    """
-    columns = check_columns(check_table(table, "table"), quasi, "quasi")
-    if k > len(table):
-        raise ParameterError(f"`k` must be at most the number of records ({len(table)}), got {k}")
-    known = _check_hierarchies(hierarchies, columns, needed=False)
-    _check_complete(table, columns)
-    return least_penalty(table, columns, known, k)
-
-
 def _check_hierarchies(
     hierarchies: Mapping[str, Hierarchy] | None, quasi: list[str], *, needed: bool
 ) -> Mapping[str, Hierarchy]:
@@ -341,7 +290,7 @@ def _by_lattice(
     loss: str,
     charge_suppressed: bool,
 ) -> KAnonymous:
-    found = search(
+    solution = search(
         table,
         quasi,
         hierarchies,
@@ -352,28 +301,28 @@ def _by_lattice(
         exact=method == "optimal",
         published=method == "published",
     )
-    kept = found.classes >= 0
-    release = table.loc[kept].copy()
-    for column, level in zip(quasi, found.node, strict=True):
+    is_released = solution.classes >= 0
+    release = table.loc[is_released].copy()
+    for column, level in zip(quasi, solution.node, strict=True):
         # Level 0, too: values in several spellings that look the same are released in one.
-        release[column] = hierarchies[column].generalise(table.loc[kept, column], level)
+        release[column] = hierarchies[column].generalise(table.loc[is_released, column], level)
     return KAnonymous(
         table=release,
         quasi=tuple(quasi),
         method=method,
         k=criteria.k,
-        node=found.node,
-        loss=found.losses[loss],
+        node=solution.node,
+        loss=solution.losses[loss],
         loss_name=loss,
-        losses=found.losses,
+        losses=solution.losses,
         column_losses={
             column: level / max(hierarchies[column].n_levels - 1, 1)
-            for column, level in zip(quasi, found.node, strict=True)
+            for column, level in zip(quasi, solution.node, strict=True)
         },
-        classes=found.classes,
-        n_suppressed=int((~kept).sum()),
-        solutions=found.solutions,
-        lattice=found.lattice,
-        n_checked=found.n_checked,
+        classes=solution.classes,
+        n_suppressed=int((~is_released).sum()),
+        solutions=solution.solutions,
+        lattice=solution.lattice,
+        n_checked=solution.n_checked,
         _index=table.index,
     )

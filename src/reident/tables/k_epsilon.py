@@ -223,15 +223,15 @@ def k_epsilon_anonymise(
     if source is not None and not any(column.scales.any() for column in columns):  # else the noise has said so
         _caution("`rng` is given: the shuffle is repeatable")
     in_class = np.flatnonzero(anonymous.classes >= 0)
-    kept = np.arange(in_class.size)
+    positions = np.arange(in_class.size)
     if confidence is not None:
-        kept = np.flatnonzero(~_unsure(columns, anonymous.classes[in_class], k, confidence))
-        if not kept.size:
+        positions = np.flatnonzero(~_unsure(columns, anonymous.classes[in_class], k, confidence))
+        if not positions.size:
             raise DataError(
                 f"`confidence` must leave records to release, got {confidence:g}, which suppresses all "
                 f"{in_class.size}: raise it, or lower `epsilon` or `k`"
             )
-    order = kept[_shuffled(kept.size, source)]
+    order = positions[_shuffled(positions.size, source)]
     released = anonymous.table.copy()
     for column in columns:
         released[column.name] = column.noisy
@@ -249,7 +249,7 @@ def k_epsilon_anonymise(
         granularity={column.name: column.step for column in columns},
         n_constant=constant,
         n_clipped={column.name: column.n_clipped for column in columns},
-        n_suppressed=len(table) - kept.size,
+        n_suppressed=len(table) - positions.size,
     )
 
 
@@ -292,9 +292,11 @@ def simulate_class_noise(values: ArrayLike, classes: ArrayLike, scales: ArrayLik
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
     b = check_vector(scales, "scales", length=int(ids.max()) + 1)
-    kept = ids >= 0
+    is_released = ids >= 0
     noisy = np.full(vector.size, np.nan)
-    noisy[kept] = vector[kept] + simulation_laplace(1.0, int(kept.sum()), rng=rng) * b[ids[kept]]
+    noisy[is_released] = (
+        vector[is_released] + simulation_laplace(1.0, int(is_released.sum()), rng=rng) * b[ids[is_released]]
+    )
     return noisy
 
 
@@ -328,21 +330,21 @@ def _noisy(
     )
     wide = ranges[ranges > 0]
     step = grid_granularity(float(wide.min()) / epsilon) if wide.size else 1.0
-    kept = classes >= 0
-    before = snap_to_grid(values[kept], step)
+    is_released = classes >= 0
+    before = snap_to_grid(values[is_released], step)
     if limits is None:
-        ranges = class_ranges(class_values(before, classes[kept]))
+        ranges = class_ranges(class_values(before, classes[is_released]))
     else:
         ends = snap_to_grid(np.array(limits), step)
         ranges = np.full(n_classes, ends[1] - ends[0])
     scales = ranges / epsilon
     noisy = scales > 0
-    each = noisy[classes[kept]]
+    each = noisy[classes[is_released]]
     after = before.copy()
     if each.all() and np.ptp(scales) == 0:
         after += discrete_laplace(float(scales[0]), step, after.size, rng=rng)
     elif each.any():
-        after[each] += discrete_laplace(scales[classes[kept]][each], step, rng=rng)
+        after[each] += discrete_laplace(scales[classes[is_released]][each], step, rng=rng)
     return _NoisyColumn(name, before, after, scales, step, int((~noisy).sum()), n_clipped)
 
 
@@ -350,12 +352,12 @@ def _unsure(columns: list[_NoisyColumn], classes: IntArray, k: int, confidence: 
     """Return the records to suppress so that each column alone leaves at least k candidates with a confidence."""
     gone = np.zeros(classes.size, dtype=bool)
     for column in columns:
-        found = confidence_suppression(
+        suppression = confidence_suppression(
             column.before, column.noisy, classes, scales=column.scales, k=k, confidence=confidence
         )
-        gone |= found.suppressed
-    left = np.bincount(classes[~gone], minlength=int(classes.max()) + 1)
-    return gone | (left < k)[classes]
+        gone |= suppression.suppressed
+    remaining = np.bincount(classes[~gone], minlength=int(classes.max()) + 1)
+    return gone | (remaining < k)[classes]
 
 
 def _shuffled(size: int, rng: np.random.Generator | None) -> IntArray:

@@ -1,4 +1,4 @@
-"""Metric. What analyses of a table find in a release of what they find in the original, from 0 to 1.
+"""Metric. Results of analyses on a release compared with those on the original, from 0 to 1.
 
 All grow with utility. Those named ``_kept`` are 1 for the original; each stands for one kind of analysis, and none of
 them is a verdict. Some read the records as numbers, some as shares: for each column a matrix that says how likely each
@@ -53,25 +53,25 @@ def means_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Column
         In [0, 1]. A constant column keeps 1 if its mean stayed.
     """
     listed, before, after = _aligned(original, release, columns)
-    kept = []
+    shares = []
     for column in listed:
-        true, told = before[column].to_numpy(float), after[column].dropna().to_numpy(float)
-        if not len(told):
+        true, released = before[column].to_numpy(float), after[column].dropna().to_numpy(float)
+        if not len(released):
             return 0.0
-        shift, spread = abs(float(told.mean() - true.mean())), float(true.std())
-        kept.append(max(0.0, 1 - shift / spread) if spread > 0 else float(shift < 1e-12))
-    return float(np.mean(kept))
+        shift, spread = abs(float(released.mean() - true.mean())), float(true.std())
+        shares.append(max(0.0, 1 - shift / spread) if spread > 0 else float(shift < 1e-12))
+    return float(np.mean(shares))
 
 
 def variances_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Columns) -> float:
     """Return the mean ratio of the columns' variances, the smaller over the larger; arguments as for `means_kept`."""
     listed, before, after = _aligned(original, release, columns)
-    kept = []
+    shares = []
     for column in listed:
-        told = after[column].dropna().to_numpy(float)
-        pair = sorted([float(before[column].to_numpy(float).var()), float(told.var()) if len(told) else 0.0])
-        kept.append(pair[0] / pair[1] if pair[1] > 0 else 1.0)
-    return float(np.mean(kept))
+        released = after[column].dropna().to_numpy(float)
+        pair = sorted([float(before[column].to_numpy(float).var()), float(released.var()) if len(released) else 0.0])
+        shares.append(pair[0] / pair[1] if pair[1] > 0 else 1.0)
+    return float(np.mean(shares))
 
 
 def regression_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Columns) -> float:
@@ -114,8 +114,8 @@ def _intervals(table: FloatArray, target: int) -> tuple[FloatArray, FloatArray]:
     x, y = x - x.mean(axis=0), table[:, target] - table[:, target].mean()
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-10, hermitian=True)
     beta = inverse @ x.T @ y
-    left = max(1, len(y) - np.linalg.matrix_rank(x) - 1)
-    reach = 1.96 * np.sqrt(np.clip(np.diag(inverse), 0, None) * float(((y - x @ beta) ** 2).sum()) / left)
+    degrees = max(1, len(y) - np.linalg.matrix_rank(x) - 1)
+    reach = 1.96 * np.sqrt(np.clip(np.diag(inverse), 0, None) * float(((y - x @ beta) ** 2).sum()) / degrees)
     reach = np.where(reach < 1e-9 * (np.abs(beta) + 1e-300), 0.0, reach)  # an exact fit leaves rounding
     return beta - reach, beta + reach
 
@@ -188,16 +188,16 @@ def classification_accuracy(
 
     listed, before, after = _aligned(original, release, columns)
     codes, values = encode_column(target.reindex(original.index).astype(object))
-    there = after.notna().all(axis=1).to_numpy()
-    if len(codes) < _FEWEST or there.sum() < _FEWEST or len(values) < 2:
+    is_complete = after.notna().all(axis=1).to_numpy()
+    if len(codes) < _FEWEST or is_complete.sum() < _FEWEST or len(values) < 2:
         return float("nan")
-    true, told, part = before.to_numpy(float), after.to_numpy(float), np.arange(len(codes)) % 3
+    true, released, part = before.to_numpy(float), after.to_numpy(float), np.arange(len(codes)) % 3
     right = 0
-    for one in range(3):
+    for fold in range(3):
         model = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=3, random_state=0)
-        taught, asked = there & (part != one), part == one
-        model.fit(told[taught][:, : len(listed)], codes[taught])
-        right += int((model.predict(true[asked]) == codes[asked]).sum())
+        trained, tested = is_complete & (part != fold), part == fold
+        model.fit(released[trained][:, : len(listed)], codes[trained])
+        right += int((model.predict(true[tested]) == codes[tested]).sum())
     return right / len(codes)
 
 
@@ -244,10 +244,10 @@ def classes_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Colu
 def _checked_shares(original: Shares, release: Shares) -> Iterator[tuple[FloatArray, FloatArray]]:
     if set(original) != set(release) or not original:
         raise DataError(f"`original` and `release` must have the same columns, got {set(original) ^ set(release)}")
-    for column, one in original.items():
-        if one.shape[1] != release[column].shape[1]:
+    for column, shares in original.items():
+        if shares.shape[1] != release[column].shape[1]:
             raise DataError(f"column {column!r} must have the same bins in `original` and `release`")
-        yield one, release[column]
+        yield shares, release[column]
 
 
 def _mass(release: Shares, original: Shares) -> float:
@@ -269,7 +269,7 @@ def marginals_kept(original: Shares, release: Shares) -> float:
     float
         In [0, 1]; records left out lose their share.
     """
-    gaps = [np.abs(_mean(one) - _mean(other)).sum() / 2 for one, other in _checked_shares(original, release)]
+    gaps = [np.abs(_mean(before) - _mean(after)).sum() / 2 for before, after in _checked_shares(original, release)]
     return float((1 - np.mean(gaps)) * _mass(release, original))
 
 
@@ -284,8 +284,11 @@ def contingencies_kept(original: Shares, release: Shares) -> float:
     """
     pairs = list(_checked_shares(original, release))
     gaps = []
-    for (one, released_one), (two, released_two) in combinations(pairs, 2):
-        before, after = one.T @ two / max(1, len(one)), released_one.T @ released_two / max(1, len(released_one))
+    for (first, released_first), (second, released_second) in combinations(pairs, 2):
+        before, after = (
+            first.T @ second / max(1, len(first)),
+            released_first.T @ released_second / max(1, len(released_first)),
+        )
         gaps.append(np.abs(before - after).sum() / 2)
     return float((1 - np.mean(gaps)) * _mass(release, original)) if gaps else float("nan")
 
@@ -296,11 +299,11 @@ def entropy_kept(original: Shares, release: Shares) -> float:
     A label that stands for several bins leaves the entropy of these open (Gionis and Tassa 2009, with the bins equally
     likely); what is wrong is not seen by this measure.
     """
-    kept = []
-    for one, other in _checked_shares(original, release):
-        everything = np.log2(one.shape[1])
+    shares = []
+    for before, after in _checked_shares(original, release):
+        everything = np.log2(before.shape[1])
         if everything > 0:
-            positive = np.where(other > 0, other, 1.0)
-            left = -(positive * np.log2(positive)).sum(axis=1)
-            kept.append(float(1 - left.sum() / max(1, len(other)) / everything))
-    return float(np.clip(np.mean(kept), 0, 1) * _mass(release, original)) if kept else 1.0
+            positive = np.where(after > 0, after, 1.0)
+            remaining = -(positive * np.log2(positive)).sum(axis=1)
+            shares.append(float(1 - remaining.sum() / max(1, len(after)) / everything))
+    return float(np.clip(np.mean(shares), 0, 1) * _mass(release, original)) if shares else 1.0

@@ -50,8 +50,8 @@ _COUNT = r"(?:[-+]?[1-9]\d{0,2}(?:[., ]\d{3})+|[-+]?\d+(?:[.,]\d+)?)"
 _UNIT = r"\s*(?:[^\W\d_]{1,10}\.?|[€$£%])?"
 
 
-def _one_of(*said: str) -> str:
-    return "(?:" + "|".join(re.escape(one.strip()) for listed in said for one in listed.split(",")) + ")"
+def _one_of(*words: str) -> str:
+    return "(?:" + "|".join(re.escape(word.strip()) for listed in words for word in listed.split(",")) + ")"
 
 
 _OVER = _one_of(
@@ -120,10 +120,10 @@ def _truth_text(value: Any) -> str:
 
 
 def _day_text(value: Any) -> str:
-    found = _MOMENT.fullmatch(text_of(value).strip())
-    if found is None:
+    match = _MOMENT.fullmatch(text_of(value).strip())
+    if match is None:
         return text_of(value)
-    day, time, seconds = found.groups()
+    day, time, seconds = match.groups()
     moment = f"{time or '00:00'}:{seconds or '00'}"
     return day if moment.rstrip("0.") == "00:00:" else f"{day} {moment}"
 
@@ -186,11 +186,11 @@ def _kind(column: pd.Series) -> str:
 
 def places_among(column: pd.Series, values: pd.Index) -> IntArray:
     """Return the place of each value of a column among some distinct values of another, -1 for none."""
-    mine, theirs = common_texts(column, pd.Series(values))
+    labels, known = common_texts(column, pd.Series(values))
     place: dict[Any, int] = {}
-    for at, value in enumerate(theirs):
+    for at, value in enumerate(known):
         place.setdefault(None if pd.isna(value) else value, at)
-    return np.array([place.get(None if pd.isna(value) else value, -1) for value in mine], dtype=np.int64)
+    return np.array([place.get(None if pd.isna(value) else value, -1) for value in labels], dtype=np.int64)
 
 
 def with_gaps(column: pd.Series) -> pd.Series:
@@ -209,11 +209,11 @@ def interval_of(label: Any, *, grouped: bool = False) -> Interval | None:
         return None
     label = label.replace("\u2212", "-")
     if match := _INTERVAL.match(label):
-        left, low, high, right = match.groups()
-        return float(low), float(high), left == "[", right == "]"
+        opening, low, high, closing = match.groups()
+        return float(low), float(high), opening == "[", closing == "]"
     if match := _WITH_COMMAS.match(label):
-        left, low, high, right = match.groups()
-        return _count(low, np.nan), _count(high, np.nan), left == "[", right == "]"
+        opening, low, high, closing = match.groups()
+        return _count(low, np.nan), _count(high, np.nan), opening == "[", closing == "]"
     if grouped and (match := _GROUPED_RANGE.match(label)):
         return _count(match.group(1), np.nan), _count(match.group(2), np.nan), True, True
     if match := _ONE_SIDED.match(label):
@@ -224,8 +224,8 @@ def interval_of(label: Any, *, grouped: bool = False) -> Interval | None:
         return float(match.group(1)), float(match.group(2)), True, True
     for pattern, with_low, with_high in _WORDED:
         if match := pattern.match(label):
-            told = match.groupdict()
-            low, high = told.get("low") or told.get("least"), told.get("high") or told.get("most")
+            parts = match.groupdict()
+            low, high = parts.get("low") or parts.get("least"), parts.get("high") or parts.get("most")
             ends = _count(low, -np.inf), _count(high, np.inf)
             return (*ends, with_low, with_high) if ends[0] <= ends[1] else None
     return None
@@ -297,8 +297,10 @@ class LabelReader:
             If the table of values by labels does not fit into memory.
         """
         shape = len(self.values), len(self.labels)
-        made = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
-        afford(2 * shape[0] * shape[1], "release", made, "take a sample of the records, or fewer distinct labels")
+        description = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
+        afford(
+            2 * shape[0] * shape[1], "release", description, "take a sample of the records, or fewer distinct labels"
+        )
         covered: BoolArray = np.zeros(shape, dtype=bool)
         intervals = np.flatnonzero(~np.isnan(self._low))
         low, high = self._low[intervals], self._high[intervals]
@@ -322,15 +324,15 @@ class LabelReader:
         places: dict[str, list[int]] = {}
         for place, label in enumerate(self.labels):
             places.setdefault(look_of(text_of_both(label)), []).append(place)
-        for row, (value, own) in enumerate(zip(self.values, self._texts, strict=True)):
-            for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(own, ()))):
+        for row, (value, value_text) in enumerate(zip(self.values, self._texts, strict=True)):
+            for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(value_text, ()))):
                 if look_of(text) in places:
                     covered[row, places[look_of(text)]] = True
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
-        made = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
-        afford(40 * covered.size, "release", made, "take a sample of the records, or fewer distinct labels")
+        description = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
+        afford(40 * covered.size, "release", description, "take a sample of the records, or fewer distinct labels")
         finite = self.numbers[np.isfinite(self.numbers)]
         scale = float(np.ptp(finite)) if finite.size else 0.0
         exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
@@ -349,17 +351,17 @@ def ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
 
 
 def _beginnings(label: str) -> tuple[str, ...] | None:
-    """Return what the dates of a year, quarter, month or day begin with, written YYYY-MM-DD; None for no such label."""
+    """Return the beginnings of the dates (YYYY-MM-DD) of a year, quarter, month or day; None for another label."""
     label = label.strip()
     if re.fullmatch(r"[12]\d{3}(?:-\d{2}){0,2}", label):
         return (label,) if len(label) == 10 else (f"{label}-",)
-    if found := re.fullmatch(r"(?P<m>\d{1,2})[./](?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[./](?P<M>\d{1,2})", label):
-        told = found.groupdict()
-        return (f"{told['y'] or told['Y']}-{int(told['m'] or told['M']):02d}-",)
-    if found := re.fullmatch(r"Q(?P<q>[1-4])[-/ ]?(?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[-/ ]?Q(?P<Q>[1-4])", label):
-        told = found.groupdict()
-        first = 3 * int(told["q"] or told["Q"]) - 2
-        return tuple(f"{told['y'] or told['Y']}-{month:02d}-" for month in range(first, first + 3))
+    if match := re.fullmatch(r"(?P<m>\d{1,2})[./](?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[./](?P<M>\d{1,2})", label):
+        parts = match.groupdict()
+        return (f"{parts['y'] or parts['Y']}-{int(parts['m'] or parts['M']):02d}-",)
+    if match := re.fullmatch(r"Q(?P<q>[1-4])[-/ ]?(?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[-/ ]?Q(?P<Q>[1-4])", label):
+        parts = match.groupdict()
+        first = 3 * int(parts["q"] or parts["Q"]) - 2
+        return tuple(f"{parts['y'] or parts['Y']}-{month:02d}-" for month in range(first, first + 3))
     return None
 
 
@@ -377,8 +379,8 @@ def _test(label: Any) -> Callable[[str], bool] | None:
         if pd.isna(label):
             return lambda text: True  # noqa: ARG005
         label = text_of(label)
-    if (begun := _beginnings(label)) is not None:
-        return lambda text: text.startswith(begun) and _DAY.match(text) is not None
+    if (prefix := _beginnings(label)) is not None:
+        return lambda text: text.startswith(prefix) and _DAY.match(text) is not None
     if label.strip() == "*":
         return lambda text: True  # noqa: ARG005
     if match := _DAYS.match(label):
@@ -391,8 +393,8 @@ def _test(label: Any) -> Callable[[str], bool] | None:
         listed_text = _parts(label[1:-1])
         return lambda text: _parts(text) in listed_text
     if (masked := _DIGITS_GONE.fullmatch(label)) is not None:
-        shown, n = masked.group(1), len(label)
-        return lambda text: text.startswith(shown) and len(text) == n
+        digits, n = masked.group(1), len(label)
+        return lambda text: text.startswith(digits) and len(text) == n
     if "*" in label:
         beginning = label.rstrip("*")
         pattern = re.compile("".join("." if sign == "*" else re.escape(sign) for sign in label) + r"\Z")

@@ -167,15 +167,15 @@ def _groups_and_sizes(
         check_columns(table, group, f"groups[{position}]")  # type: ignore[arg-type]
         for position, group in enumerate(raw)
     ]
-    seen: set[str] = set()
+    grouped: set[str] = set()
     for position, group in enumerate(listed):
-        twice = seen.intersection(group)
+        twice = grouped.intersection(group)
         if twice:
             raise ParameterError(
                 f"`groups` must not overlap, got {sorted(twice)!r} in groups[{position}] and in an earlier group: "
                 "a column is replaced once"
             )
-        seen.update(group)
+        grouped.update(group)
     if k is None:
         raise ParameterError(f"`k` must be given unless `groups` is one of {', '.join(NAMED_PROTECTIONS)}")
     each = [k] * len(listed) if check_array(k, "k", None).ndim == 0 else list(k)  # type: ignore[arg-type]
@@ -236,16 +236,16 @@ def _pair_clusters(points: FloatArray, k: int) -> IntArray:
     n = len(points)
     afford(24 * n**2, "table", f"{n:,} records in pairs", "use `method` = 'mdav'")
     clusters = np.full(n, -1, dtype=np.int64)
-    left, label = np.arange(n), 0
+    remaining, label = np.arange(n), 0
     squares = cdist(points, points, "sqeuclidean")
     later = np.where(np.tri(n, dtype=bool), -1.0, squares)  # each pair once
-    while left.size >= 3 * k:
-        between = later[np.ix_(left, left)]
+    while remaining.size >= 3 * k:
+        between = later[np.ix_(remaining, remaining)]
         pair = np.unravel_index(between.argmax(), between.shape)
-        for centre in left[list(pair)]:
-            nearest = np.argsort(squares[centre, left], kind="stable")[:k]
-            clusters[left[nearest]] = label
-            left = np.delete(left, nearest)
+        for centre in remaining[list(pair)]:
+            nearest = np.argsort(squares[centre, remaining], kind="stable")[:k]
+            clusters[remaining[nearest]] = label
+            remaining = np.delete(remaining, nearest)
             label += 1
-    clusters[left] = label + np.minimum(np.arange(left.size) // k, max(left.size // k, 1) - 1)
+    clusters[remaining] = label + np.minimum(np.arange(remaining.size) // k, max(remaining.size // k, 1) - 1)
     return clusters

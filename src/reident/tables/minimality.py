@@ -1,4 +1,4 @@
-"""Attack. The minimality attack: what an anonymiser's refusal to go on tells about the sensitive values."""
+"""Attack. The minimality attack: a cut that an anonymiser refused discloses sensitive values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BATCH = 2_000_000
 
 @dataclass(frozen=True)
 class MinimalityBreach:
-    """What the refused cuts add to what the classes say anyway.
+    """The disclosure by the refused cuts beyond that by the classes alone.
 
     Attributes
     ----------
@@ -143,20 +143,20 @@ def minimality_attack(
     attacked = np.zeros(n, dtype=bool)
     n_classes, n_attacked, n_unresolved = int(ids.max()) + 1, 0, 0
     for rows in class_rows(ids, n_classes):
-        own = values[rows]
-        shares = np.bincount(own, minlength=len(labels)) / rows.size
-        prior[rows] = posterior[rows] = shares[own]
+        class_values = values[rows]
+        shares = np.bincount(class_values, minlength=len(labels)) / rows.size
+        prior[rows] = posterior[rows] = shares[class_values]
         surest[rows] = shares.max()
         sides = _refused_cuts(codes[rows], places, n_codes, k)
         if not sides.size:
             continue
-        tally, n_kept = _refused_posterior(sides, np.sort(own), len(labels), ell, n_draws, rng)
+        tally, n_kept = _refused_posterior(sides, np.sort(class_values), len(labels), ell, n_draws, rng)
         if n_kept < least_fitting:
             n_unresolved += 1
             continue
         n_attacked += 1
         attacked[rows] = True
-        posterior[rows] = tally[np.arange(rows.size), own] / n_kept
+        posterior[rows] = tally[np.arange(rows.size), class_values] / n_kept
         surest[rows] = tally.max(axis=1) / n_kept
     return MinimalityBreach(prior, posterior, surest, attacked, n_classes, n_attacked, n_unresolved)
 
@@ -190,14 +190,14 @@ def _refused_posterior(
         for i in range(values.size - 1, 0, -1):  # Fisher and Yates
             other = (uniforms[:, values.size - 1 - i] * (i + 1)).astype(np.int64)
             order[draws, i], order[draws, other] = order[draws, other], order[draws, i].copy()
-        drawn = np.empty_like(order)
+        picked = np.empty_like(order)
         for draw in draws:
-            values = drawn[draw] = values[order[draw]]
+            values = picked[draw] = values[order[draw]]
         for side in sides:
-            few = [_n_distinct(drawn[:, chosen], m) < ell for chosen in (side, ~side)]
-            drawn = drawn[few[0] | few[1]]
-        n_kept += len(drawn)
-        tally += np.bincount((drawn + m * np.arange(values.size)).ravel(), minlength=tally.size).reshape(tally.shape)
+            few = [_n_distinct(picked[:, chosen], m) < ell for chosen in (side, ~side)]
+            picked = picked[few[0] | few[1]]
+        n_kept += len(picked)
+        tally += np.bincount((picked + m * np.arange(values.size)).ravel(), minlength=tally.size).reshape(tally.shape)
     return tally, n_kept
 
 

@@ -48,7 +48,7 @@ def nearest_record_attack(
     ties: Annotated[str, Choice("all", "random", "none")] = "all",
     level: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.95,
 ) -> NearestRecord:
-    """Link each released record to the record of its class whose original value is nearest.
+    """Link each released record to the record of its class with the nearest original value.
 
     The intruder knows every original value and every class: the worst case. A linking risk is to be read against
     `baseline`, and it is no re-identification risk where records of a class agree.
@@ -87,15 +87,15 @@ def nearest_record_attack(
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
     ids = check_classes(classes, before.size)
-    kept = ids >= 0
+    is_released = ids >= 0
     ordered = class_values(before, ids, "original")
-    nearest = nearest_ties(ordered.values, ordered.starts, ids[kept], after[kept], before[kept])
+    nearest = nearest_ties(ordered.values, ordered.starts, ids[is_released], after[is_released], before[is_released])
     if ties == "random":
         success = np.divide(1.0, nearest, out=np.zeros(nearest.size), where=nearest > 0)
     else:
         success = ((nearest > 0) if ties == "all" else (nearest == 1)).astype(np.float64)
     linked = np.full(before.size, np.nan)
-    linked[kept] = success
+    linked[is_released] = success
     n = success.size
     rate = wilson_interval(float(success.sum()), n, level=level)
     return NearestRecord(linked, rate.value, rate.low, rate.high, (int(ids.max()) + 1) / n)

@@ -90,7 +90,7 @@ def swap_ranks(
     percent: Annotated[float, Real(0, 100, unit="% of the records")],
     rng: RNGLike = None,
 ) -> MaskedTable:
-    """Swap each value with one whose rank differs by at most a percentage of the number of records.
+    """Swap each value with one at most a percentage of the records away in rank.
 
     Each column keeps its exact distribution; the columns are swapped independently, so relations between columns are
     weakened. No formal guarantee: a value never moves further than the window, which an intruder can use.
@@ -151,7 +151,7 @@ def swap_ranks(
 
 
 def _swap_partners(n: int, window: int, uniforms: FloatArray) -> IntArray:
-    """Pair ranks at most `window` apart at random; return the rank whose value each rank receives.
+    """Pair ranks at most `window` apart at random; return the source rank of each rank.
 
     Going up the ranks, each one that is still free is swapped with a partner drawn evenly from the free ranks at most
     `window` above it; a rank without one keeps its value.

@@ -163,7 +163,7 @@ def link_records(
     if kind == "probabilistic":
         a, b = standardised(a[:, used]), standardised(b[:, used])
         estimated = estimate_weights(a, b)
-        nearest, least, tied, true_distance = heaviest_records(a, b, estimated, pairs)
+        nearest, smallest, tied, true_distance = heaviest_records(a, b, estimated, pairs)
         agreement = estimated.table([c for c, keep in zip(listed, used, strict=True) if keep])
     else:
         vector, mu = _aggregation(kind, listed, used, weights, measure)
@@ -176,13 +176,13 @@ def link_records(
         if matrix is not None:
             half = _half(matrix, listed)[used]
             a, b, vector = a @ half, b @ half, np.ones(half.shape[1])
-        nearest, least, tied, true_distance = _search(a, b, vector, mu, pairs)
-    outcome, credit = _outcomes(least, tied, true_distance, pairs, ties, known_truth=not _is_unknown(truth))
+        nearest, smallest, tied, true_distance = _search(a, b, vector, mu, pairs)
+    outcome, credit = _outcomes(smallest, tied, true_distance, pairs, ties, known_truth=not _is_unknown(truth))
     links = pd.DataFrame(
         {
             "release": release.index,
             "known": known.index[nearest],
-            "distance": least,
+            "distance": smallest,
             "n_nearest": tied,
             "true_distance": true_distance,
             "outcome": outcome,
@@ -210,7 +210,7 @@ def spread_of(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[str, Any, Any, Any]:
-    """Return the kind of distance and what it needs, from a name, a measure, or a learned linkage."""
+    """Return the kind of distance and its inputs, from a name, a measure, or a learned linkage."""
     if isinstance(distance, str):
         kind = check_choice(distance, "distance", DISTANCES)
         for value, name, needs in ((weights, "weights", "weighted_mean"), (measure, "measure", "choquet")):
@@ -232,8 +232,12 @@ def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[s
             f"`distance` must be one of {DISTANCES}, a FuzzyMeasure, a matrix or a LearnedLinkage, got {distance!r}"
         )
     columns = list(learned.variables) if columns is None else columns
-    own = getattr(distance, "weights", None)
-    return ("choquet", None, learned, columns) if own is None else ("weighted_mean", own, None, columns)
+    fixed_weights = getattr(distance, "weights", None)
+    return (
+        ("choquet", None, learned, columns)
+        if fixed_weights is None
+        else ("weighted_mean", fixed_weights, None, columns)
+    )
 
 
 def as_form(distance: Any) -> pd.DataFrame | None:
@@ -243,7 +247,7 @@ def as_form(distance: Any) -> pd.DataFrame | None:
 
 
 def _half(matrix: pd.DataFrame, columns: list[str]) -> FloatArray:
-    """Return a matrix whose product with its transpose is the one given, in the order of the columns compared."""
+    """Return a factor of the given matrix (factor times its transpose), in the order of the columns compared."""
     if not set(columns) == set(matrix.columns) == set(matrix.index) or len(matrix) != len(matrix.columns):
         raise ParameterError(f"`distance` must have the columns compared, {columns!r}, as rows and columns")
     values = check_numeric(matrix.loc[columns], columns, "distance")
@@ -376,11 +380,11 @@ def _search(
 
 
 def _outcomes(
-    least: FloatArray, tied: IntArray, true_distance: FloatArray, pairs: IntArray, ties: str, *, known_truth: bool
+    smallest: FloatArray, tied: IntArray, true_distance: FloatArray, pairs: IntArray, ties: str, *, known_truth: bool
 ) -> tuple[np.ndarray, FloatArray]:
     if not known_truth:
         return np.full(len(pairs), "unknown", dtype=object), np.full(len(pairs), np.nan)
-    hit = true_distance <= least * (1.0 + TIE)
+    hit = true_distance <= smallest * (1.0 + TIE)
     outcome = np.select([pairs < 0, hit & (tied == 1), hit], ["absent", "correct", "tied"], "wrong").astype(object)
     credit = np.where(outcome == "correct", 1.0, 0.0)
     if ties == "share":

@@ -31,7 +31,7 @@ __all__ = ["Ratings", "ScoreboardMatch", "scoreboard_attack", "simulate_ratings"
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Released ratings, ordered by item: who rated it, how, and on which day.
+    """Released ratings, ordered by item: user, rating and day.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Ratings:
 
 @dataclass(frozen=True)
 class ScoreboardMatch:
-    """Whom a scoreboard names.
+    """The user named by a scoreboard.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def scoreboard_attack(
     day_scale: Annotated[float, Real(0, unit="days", open_low=True)] = 30.0,
     eccentricity: Annotated[float, Real(0)] = 1.5,
 ) -> ScoreboardMatch:
-    """Name the user whose ratings fit best what is known of a person's, if that user stands out.
+    """Name the user with the ratings that fit best the known ones of a person, if that user stands out.
 
     What is known may be wrong in part and imprecise: a rare item that fits weighs more than many common ones, and one
     that does not fit costs only its own weight.
@@ -133,7 +133,7 @@ def scoreboard_attack(
     """
     check_instance(ratings, "ratings", Ratings, "Ratings.from_table or simulate_ratings make it")
     listed = check_listed(known, "known")
-    if not all(isinstance(one, tuple | list) and len(one) == 3 for one in listed):
+    if not all(isinstance(entry, tuple | list) and len(entry) == 3 for entry in listed):
         raise DataError(f"`known` must hold triples (item, value, day), got {known!r}")
     if not listed:
         raise DataError("`known` must hold at least one item: there would be nothing to score")
@@ -148,19 +148,19 @@ def scoreboard_attack(
     return _named(np.concatenate(users), np.concatenate(weights), ratings.n_users, eccentricity)
 
 
-def _fit(released: Any, told: float | None, scale: float) -> FloatArray:
-    """Return how well each released number fits; 1/2 for each where nothing is told, so that the item itself counts."""
-    if told is None:
+def _fit(released: Any, known: float | None, scale: float) -> FloatArray:
+    """Return the fit of each released number; 1/2 for each without a known number, so that the item itself counts."""
+    if known is None:
         return np.full(len(released), 0.5)
     # Stars and days take few values: each is weighed once, and looked up by the millions who gave it.
     low, high = (int(released.min()), int(released.max())) if released.dtype.kind in "iu" and len(released) else (0, -1)
     few = 0 <= high - low < len(released)
     levels = np.arange(low, high + 1) if few else released
-    fit: FloatArray = np.exp(-np.abs(levels.astype(np.float64) - told) / scale)
+    fit: FloatArray = np.exp(-np.abs(levels.astype(np.float64) - known) / scale)
     return fit[released.astype(np.intp) - low] if few else fit
 
 
-def _named(users: IntArray, weights: FloatArray, n_users: int, least: float) -> ScoreboardMatch:
+def _named(users: IntArray, weights: FloatArray, n_users: int, threshold: float) -> ScoreboardMatch:
     """Add the weights up by user and name the best; of all others than `users` the score is 0."""
     if n_users < 2:
         raise DataError(f"`ratings` must be of at least two users, got {n_users}")
@@ -173,12 +173,12 @@ def _named(users: IntArray, weights: FloatArray, n_users: int, least: float) -> 
     mean = scores.sum() / n_users
     deviation = math.sqrt(max(float(scores @ scores) / n_users - mean * mean, 0.0))
     stands_out = float(scores[best] - scores[second]) / deviation if deviation > 0 else 0.0
-    named = int(met[best]) if stands_out >= least and deviation > 0 else None
-    return ScoreboardMatch(named, int(met[best]), float(scores[best]), stands_out)
+    user = int(met[best]) if stands_out >= threshold and deviation > 0 else None
+    return ScoreboardMatch(user, int(met[best]), float(scores[best]), stands_out)
 
 
 def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike = None) -> Ratings:
-    """Draw ratings as a rental firm has them: few items that many rate, and few people who rate very much.
+    """Draw ratings as a rental firm has them: few items with many ratings, and few people with very many.
 
     Parameters
     ----------
@@ -220,14 +220,14 @@ def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike
     quality = generator.normal(3.4, 0.6, n_items)
     users, counts = [], np.zeros(n_items, np.int64)
     for item, size in enumerate(support):
-        drawn = np.zeros(0, np.int64)
-        while len(drawn) < size:
-            more = np.searchsorted(activity, generator.random(2 * (size - len(drawn)) + 1) * activity[-1])
-            drawn = np.unique(np.concatenate([drawn, np.minimum(more, n_users - 1)]))
-        if len(drawn) > size:
-            drawn = np.sort(generator.choice(drawn, size, replace=False))
-        users.append(drawn.astype(np.int32))
-        counts[item] = len(drawn)
+        sample = np.zeros(0, np.int64)
+        while len(sample) < size:
+            more = np.searchsorted(activity, generator.random(2 * (size - len(sample)) + 1) * activity[-1])
+            sample = np.unique(np.concatenate([sample, np.minimum(more, n_users - 1)]))
+        if len(sample) > size:
+            sample = np.sort(generator.choice(sample, size, replace=False))
+        users.append(sample.astype(np.int32))
+        counts[item] = len(sample)
     who = np.concatenate(users)
     stars = np.rint(np.repeat(quality.astype(np.float32), counts) + generator.standard_normal(len(who), np.float32))
     days = began[who] + generator.standard_exponential(len(who), np.float32) * 120

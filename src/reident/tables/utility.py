@@ -1,4 +1,4 @@
-"""Metric. What a release is still good for: how much of distances, neighbourhoods, values and correlations it keeps.
+"""Metric. Utility of a release: shares of distances, neighbourhoods, values and correlations that it keeps.
 
 All grow with utility. Those named ``_kept`` are 1 for the original and about 0 for a release that says nothing, so that
 releases of different methods can stand on one axis; none of them is a verdict: each stands for one kind of analysis.
@@ -132,8 +132,8 @@ def _nearest(matrix: FloatArray, count: int) -> BoolArray:
     near, tied = others < last, others == last
     for row in np.flatnonzero(near.sum(axis=1) + tied.sum(axis=1) > count):
         tied[row, np.flatnonzero(tied[row])[count - int(near[row].sum()) :]] = False
-    found: BoolArray = near | tied
-    return found
+    is_nearest: BoolArray = near | tied
+    return is_nearest
 
 
 def information_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: str | Sequence[str]) -> float:
@@ -169,13 +169,13 @@ def information_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: 
     0.8
     """
     listed, before, after = _aligned(original, release, columns)
-    kept = []
+    shares = []
     for column in listed:
-        true, told = before[column].to_numpy(float), after[column].to_numpy(float)
-        error = float(((np.where(np.isnan(told), true.mean(), told) - true) ** 2).sum())
+        true, released = before[column].to_numpy(float), after[column].to_numpy(float)
+        error = float(((np.where(np.isnan(released), true.mean(), released) - true) ** 2).sum())
         total = float(((true - true.mean()) ** 2).sum())
-        kept.append(max(0.0, 1 - error / total) if total > 0 else float(error == 0))
-    return float(np.mean(kept))
+        shares.append(max(0.0, 1 - error / total) if total > 0 else float(error == 0))
+    return float(np.mean(shares))
 
 
 def correlations_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Sequence[str]) -> float:

@@ -26,56 +26,56 @@ class Written:
 
     Attributes
     ----------
-    shown : Series
+    released : Series
         The released cells.
     known : Series
         The true value of each record as the release would write it.
     way : {"as it is", "coded", "scaled", "unread"}
     """
 
-    shown: pd.Series
+    released: pd.Series
     known: pd.Series
     way: str
 
 
-def written(true: pd.Series, shown: pd.Series, rows: IntArray, hierarchy: Any = None) -> Written:
+def written(true: pd.Series, released: pd.Series, rows: IntArray, hierarchy: Any = None) -> Written:
     """Return how a release writes a column.
 
     Parameters
     ----------
     true : Series
         The original's column.
-    shown : Series
+    released : Series
         The released column.
     rows : ndarray of int64
         The original row of each released row, -1 for none.
     hierarchy : Hierarchy, optional
     """
     at = np.flatnonzero(rows >= 0)
-    own, name = rows[at], "column"
+    person_rows, name = rows[at], "column"
     compared = compare_columns(
-        true.to_frame(name), shown.to_frame(name), [name], {} if hierarchy is None else {name: hierarchy}
+        true.to_frame(name), released.to_frame(name), [name], {} if hierarchy is None else {name: hierarchy}
     )[name]
-    if compared.agree(own, at).mean() >= KEPT:
-        return Written(shown, true, "as it is")
-    if true.isna().any() and shown.isna().any() and not pd.api.types.is_numeric_dtype(true):  # suppressed cells
-        return written(with_gaps(true), shown, rows, hierarchy)
-    label, texts = texts_of(shown).iloc[at], texts_of(true).fillna("")
-    coded, usual = follows(texts.iloc[own], label)
+    if compared.agree(person_rows, at).mean() >= KEPT:
+        return Written(released, true, "as it is")
+    if true.isna().any() and released.isna().any() and not pd.api.types.is_numeric_dtype(true):  # suppressed cells
+        return written(with_gaps(true), released, rows, hierarchy)
+    label, texts = texts_of(released).iloc[at], texts_of(true).fillna("")
+    coded, usual = follows(texts.iloc[person_rows], label)
     if coded:
-        return Written(texts_of(shown).fillna(""), texts.map(usual).fillna(texts), "coded")
-    x, y = as_numbers(true), as_numbers(shown)
+        return Written(texts_of(released).fillna(""), texts.map(usual).fillna(texts), "coded")
+    x, y = as_numbers(true), as_numbers(released)
     if x is not None and y is not None:
-        line = _scale(x[own], y[at], x)
+        line = _scale(x[person_rows], y[at], x)
         if line is not None:
-            return Written(pd.Series(y, shown.index), pd.Series(line, true.index), "scaled")
-        if pd.api.types.is_numeric_dtype(shown):
-            return Written(shown, true, "as it is")
+            return Written(pd.Series(y, released.index), pd.Series(line, true.index), "scaled")
+        if pd.api.types.is_numeric_dtype(released):
+            return Written(released, true, "as it is")
     if np.isin(label.dropna(), texts.unique()).mean() >= KEPT:  # exchanged values
-        return Written(shown, true, "as it is")
+        return Written(released, true, "as it is")
     each = pd.Series(None, true.index, dtype=object)
-    each.iloc[own] = label.to_numpy(object)
-    return Written(texts_of(shown), each, "unread")
+    each.iloc[person_rows] = label.to_numpy(object)
+    return Written(texts_of(released), each, "unread")
 
 
 def _scale(x: FloatArray, y: FloatArray, whole: FloatArray) -> FloatArray | None:

@@ -81,9 +81,9 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
-    best, least = np.ones(n, np.bool_), np.int64(1)
+    best, smallest = np.ones(n, np.bool_), np.int64(1)
     for b in range(n):
-        least += costs[b]
+        smallest += costs[b]
     cost, step, last = 0, 1, 1
     for b in range(n):
         if costs[b] == 0:
@@ -105,8 +105,8 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         while n_open == 0:
             for b in range(n):
                 best[b] = inside[b]
-            least, last = cost, step
-            if least == 0:
+            smallest, last = cost, step
+            if smallest == 0:
                 return best
             b = _lightest_inside(worth, costs, inside, moved, np.int64(-1))
             cost -= costs[b]
@@ -119,19 +119,19 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         # The member worth most for its cost, of equal ones the one that moved longest ago.
         entering = of_row[0]
         for b in of_row[1:]:
-            left, right = worth[b] * costs[entering], worth[entering] * costs[b]
-            if left > right or (left == right and moved[b] < moved[entering]):
+            first, second = worth[b] * costs[entering], worth[entering] * costs[b]
+            if first > second or (first == second and moved[b] < moved[entering]):
                 entering = b
         if rng.random() < _AT_RANDOM:
             entering = of_row[int(rng.random() * of_row.size)]
-        while cost + costs[entering] >= least:
+        while cost + costs[entering] >= smallest:
             b = _lightest_inside(worth, costs, inside, moved, step - 1)
             if b < 0:
                 break
             cost -= costs[b]
             moved[b] = step
             n_open = _flip(search, b, n_open)
-        if cost + costs[entering] < least:
+        if cost + costs[entering] < smallest:
             cost += costs[entering]
             moved[entering] = step
             n_open = _flip(search, entering, n_open)
@@ -143,15 +143,15 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
 
 
 @jit
-def _lightest_inside(worth, costs, inside, moved, kept):
-    """Return the member that is worth least for its cost, none that moved at step `kept`; -1 if there is no other."""
+def _lightest_inside(worth, costs, inside, moved, fixed):
+    """Return the member that is worth least for its cost, none that moved at step `fixed`; -1 if there is no other."""
     chosen = -1
     for b in range(worth.size):
-        if not inside[b] or costs[b] == 0 or moved[b] == kept:
+        if not inside[b] or costs[b] == 0 or moved[b] == fixed:
             continue
         if chosen >= 0:
-            left, right = worth[b] * costs[chosen], worth[chosen] * costs[b]
-            if left > right or (left == right and moved[b] >= moved[chosen]):
+            first, second = worth[b] * costs[chosen], worth[chosen] * costs[b]
+            if first > second or (first == second and moved[b] >= moved[chosen]):
                 continue
         chosen = b
     return chosen

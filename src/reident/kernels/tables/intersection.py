@@ -29,7 +29,7 @@ def gather_classes(rows, cover, class_counts, gathered, n_classes):
     n_words = cover.shape[1]
     m = class_counts.shape[1]
     for i in range(n):
-        found = 0
+        count = 0
         for w in range(n_words):
             word = cover[rows[i, 0], w]
             for j in range(1, q):
@@ -37,15 +37,15 @@ def gather_classes(rows, cover, class_counts, gathered, n_classes):
             while word != ZERO:
                 c = w * 64 + lowest_bit(word)
                 word &= word - ONE
-                found += 1
+                count += 1
                 for s in range(m):
                     gathered[i, s] += class_counts[c, s]
-        n_classes[i] = found
+        n_classes[i] = count
 
 
 @jit
 def nearest_class(codes, offsets, distances, class_labels, nearest):
-    """Find the class whose labels lie nearest to each combination of values; the first of several.
+    """Find the class with the labels nearest to each combination of values; the first of several.
 
     Parameters
     ----------

@@ -24,31 +24,31 @@ def spans(index, value, starts, x, step, eps, low, high):
         The ends, both included; `low` above `high` where no s will do.
     """
     for b in range(starts.size - 1):
-        least, most = -np.inf, np.inf
+        lower, upper = -np.inf, np.inf
         for r in range(starts[b], starts[b + 1]):
             at, slope = -eps, 0.0
             for e in range(index.shape[1]):
                 at += value[r, e] * x[index[r, e]]
                 slope += value[r, e] * step[index[r, e]]
             if slope > 0.0:
-                least = max(least, -at / slope)
+                lower = max(lower, -at / slope)
             elif slope < 0.0:
-                most = min(most, -at / slope)
+                upper = min(upper, -at / slope)
             elif at < 0.0:
-                least = np.inf
-            if least > most:
+                lower = np.inf
+            if lower > upper:
                 break
-        low[b], high[b] = least, most
+        low[b], high[b] = lower, upper
 
 
 @jit
-def densest(low, high, costs, left, right):
-    """Find the s between `left` and `right` that lies in the costliest spans.
+def densest(low, high, costs, lower, upper):
+    """Find the s between `lower` and `upper` that lies in the costliest spans.
 
     Returns
     -------
     s : float
-        The middle of the longest stretch of those that lie in as costly spans; `left` if there is none.
+        The middle of the longest stretch of those that lie in as costly spans; `lower` if there is none.
     held : int
         What the spans cost together in which s lies.
     """
@@ -56,11 +56,11 @@ def densest(low, high, costs, left, right):
     cost = np.empty(low.size, np.int64)
     count = 0
     for b in range(low.size):
-        begins[count], ends[count], cost[count] = max(low[b], left), min(high[b], right), costs[b]
+        begins[count], ends[count], cost[count] = max(low[b], lower), min(high[b], upper), costs[b]
         if begins[count] < ends[count]:
             count += 1
     opening, closing = argsort(begins[:count]), argsort(ends[:count])
-    best, held, length = left, 0, 0.0
+    best, heaviest, length = lower, 0, 0.0
     opened, closed, total = 0, 0, 0
     while opened < count:
         # What begins before the next span ends is open together, from the last beginning to that end.
@@ -68,9 +68,9 @@ def densest(low, high, costs, left, right):
             total += cost[opening[opened]]
             opened += 1
         at, until = begins[opening[opened - 1]], ends[closing[closed]]
-        if total > held or (total == held and until - at > length):
-            best, held, length = (at + until) / 2.0, total, until - at
+        if total > heaviest or (total == heaviest and until - at > length):
+            best, heaviest, length = (at + until) / 2.0, total, until - at
         while opened < count and closed < opened and ends[closing[closed]] <= begins[opening[opened]]:
             total -= cost[closing[closed]]
             closed += 1
-    return best, held
+    return best, heaviest

@@ -44,7 +44,7 @@ def rivals(release, known, blocks):
     count = 0
     squares = np.empty((n, p))
     sums = np.empty(n)
-    kept = np.empty(n, np.int64)
+    chosen = np.empty(n, np.int64)
     for i in blocks:
         for j in range(n):
             sums[j] = 0.0
@@ -60,16 +60,16 @@ def rivals(release, known, blocks):
             for place in range(size):
                 dominated = True
                 for c in range(p):
-                    if squares[kept[place], c] > squares[j, c]:
+                    if squares[chosen[place], c] > squares[j, c]:
                         dominated = False
                         break
                 if dominated:
                     # What dominated once tends to dominate again: move it one place to the front.
                     if place > 0:
-                        kept[place], kept[place - 1] = kept[place - 1], kept[place]
+                        chosen[place], chosen[place - 1] = chosen[place - 1], chosen[place]
                     break
             if not dominated:
-                kept[size] = j
+                chosen[size] = j
                 size += 1
         if count + size > capacity:
             capacity = 2 * (count + size)
@@ -77,7 +77,7 @@ def rivals(release, known, blocks):
             out_rival = np.append(out_rival[:count], np.empty(capacity - count, np.int64))
         for place in range(size):
             out_block[count] = i
-            out_rival[count] = kept[place]
+            out_rival[count] = chosen[place]
             count += 1
     return out_block[:count].copy(), out_rival[:count].copy()
 
@@ -102,11 +102,11 @@ def _greatest(a, b, order, masks):
     """
     best = -np.inf
     for k in range(a.size):
-        least = np.inf
+        smallest = np.inf
         for c in range(a.size):
             if masks[k] >> c & 1:
-                least = min(least, b[c])
-        best = max(best, a[order[k]] - least)
+                smallest = min(smallest, b[c])
+        best = max(best, a[order[k]] - smallest)
     return best
 
 

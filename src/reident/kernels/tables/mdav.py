@@ -77,7 +77,7 @@ def mdav_clusters(points, k):
 
 @jit
 def _add(total, rest, point, sign):
-    """Add a point to a sum that keeps what rounding loses, so that what was added can be taken away."""
+    """Add a point to a compensated sum, so that the point can be subtracted again without loss."""
     for c in range(total.size):
         value = sign * point[c]
         after = total[c] + value
@@ -131,7 +131,7 @@ def _tree(points):
 
 @jit
 def _remove(points, record, leaf, members, starts, counts, low, high):
-    """Take a record out of its leaf; the boxes above shrink to what is left."""
+    """Take a record out of its leaf; the boxes above shrink to the remaining records."""
     start, last = starts[leaf], starts[leaf] + counts[leaf] - 1
     for place in range(start, last + 1):
         if members[place] == record:
@@ -196,14 +196,14 @@ def _farthest(points, centre, members, starts, counts, low, high, stack, bounds)
 def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances):
     """Write the k records nearest to a point into `nearest`, by distance, then by place in the table."""
     k, p = nearest.size, points.shape[1]
-    found = 0
+    count = 0
     first_leaf = counts.size // 2
     stack[0], bounds[0] = 0, 0.0
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or (found == k and bounds[depth] > distances[k - 1]):
+        if counts[node] == 0 or (count == k and bounds[depth] > distances[k - 1]):
             continue
         if node >= first_leaf:
             for at in range(starts[node], starts[node] + counts[node]):
@@ -212,7 +212,7 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds
                 for c in range(p):
                     step = points[record, c] - centre[c]
                     distance += step * step
-                place = found
+                place = count
                 while place > 0 and (
                     distance < distances[place - 1]
                     or (distance == distances[place - 1] and record < nearest[place - 1])
@@ -220,10 +220,10 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds
                     place -= 1
                 if place == k:
                     continue
-                for later in range(min(found, k - 1), place, -1):
+                for later in range(min(count, k - 1), place, -1):
                     distances[later], nearest[later] = distances[later - 1], nearest[later - 1]
                 distances[place], nearest[place] = distance, record
-                found = min(found + 1, k)
+                count = min(count + 1, k)
             continue
         for child in range(2 * node + 2, 2 * node, -1):
             if counts[child] > 0:

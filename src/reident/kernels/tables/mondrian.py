@@ -173,11 +173,11 @@ def _split(
         # Without branches: each would be guessed wrongly half of the time.
         value = codes[i, attribute]
         tie = np.int64(value == code) * np.int64(ties_left > 0)
-        left = np.int64(value < code) + tie
-        to = left * to_left + (1 - left) * to_right
+        goes_left = np.int64(value < code) + tie
+        to = goes_left * to_left + (1 - goes_left) * to_right
         ties_left -= tie
-        to_left += left
-        to_right += 1 - left
+        to_left += goes_left
+        to_right += 1 - goes_left
         for j in range(codes.shape[1]):
             spare_codes[to, j] = codes[i, j]
         spare_order[to] = order[i]

@@ -42,13 +42,13 @@ def build_tree(points, split_weights):
     Time O(m log^2 m), memory O(m p). A node whose points agree in all weighted columns is a leaf of any size.
     """
     m, p = points.shape
-    most = 4 * (m // _LEAF + 1)
+    capacity = 4 * (m // _LEAF + 1)
     order = np.empty(m, np.int64)
     for i in range(m):
         order[i] = i
-    spans = np.zeros((most, 3), np.int64)
-    low = np.empty((most, p))
-    high = np.empty((most, p))
+    spans = np.zeros((capacity, 3), np.int64)
+    low = np.empty((capacity, p))
+    high = np.empty((capacity, p))
     spans[0, 1] = m
     nodes = 1
     node = 0
@@ -57,15 +57,15 @@ def build_tree(points, split_weights):
         widest = 0.0
         axis = -1
         for c in range(p):
-            least = points[order[first], c]
-            greatest = least
+            lowest = points[order[first], c]
+            greatest = lowest
             for i in range(first + 1, last):
                 value = points[order[i], c]
-                least = min(least, value)
+                lowest = min(lowest, value)
                 greatest = max(greatest, value)
-            low[node, c] = least
+            low[node, c] = lowest
             high[node, c] = greatest
-            extent = split_weights[c] * (greatest - least) ** 2
+            extent = split_weights[c] * (greatest - lowest) ** 2
             if extent > widest:
                 widest = extent
                 axis = c
@@ -174,7 +174,7 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                                 first = order[i]
                     continue
                 # Lower bounds of the distances to both boxes, shaved by more than rounding can lift them.
-                left = right = 0.0
+                below = above = 0.0
                 for box in range(child, child + 2):
                     if mu.size > 0:
                         bound = _choquet_distance(release, row, low, high, box, mu, squares)
@@ -184,13 +184,13 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                             value = release[row, c]
                             gap = value - min(max(value, low[box, c]), high[box, c])
                             bound += weights[c] * gap * gap
-                    left, right = right, bound * (1.0 - 1e-12)
+                    below, above = above, bound * (1.0 - 1e-12)
                 # The nearer box is put on top, to be searched first.
-                near = child if left <= right else child + 1
+                near = child if below <= above else child + 1
                 stack[top] = 2 * child + 1 - near
-                bounds[top] = max(left, right)
+                bounds[top] = max(below, above)
                 stack[top + 1] = near
-                bounds[top + 1] = min(left, right)
+                bounds[top + 1] = min(below, above)
                 top += 2
         nearest[row] = first
         distance[row] = best

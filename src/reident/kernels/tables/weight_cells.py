@@ -24,7 +24,7 @@ _NOT_BINDING = 0.01
 
 @jit
 def settle(rows, owner, costs):
-    """Leave out what the whole cell decides: rows that are never below 0, and blocks with a row that always is.
+    """Leave out rows and blocks decided by the whole cell: rows never below 0, blocks with a row that always is.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def settle(rows, owner, costs):
         Cost of the blocks whose rows are left.
     """
     m, p = rows.shape
-    kept = np.empty(m, np.int64)
+    remaining = np.empty(m, np.int64)
     count, lost, undecided = 0, 0, 0
     r = np.int64(0)
     while r < m:
@@ -58,7 +58,7 @@ def settle(rows, owner, costs):
                 if high <= _ZERO:
                     never = True
                 elif low < -_ZERO:
-                    kept[count] = r
+                    remaining[count] = r
                     count += 1
             r += 1
         if never:
@@ -66,16 +66,16 @@ def settle(rows, owner, costs):
             lost += costs[block]
         elif count > first:
             undecided += costs[block]
-    left, of = np.empty((count, p)), np.empty(count, np.int64)
+    open_rows, of = np.empty((count, p)), np.empty(count, np.int64)
     for i in range(count):
-        of[i] = owner[kept[i]]
+        of[i] = owner[remaining[i]]
         for v in range(p):
-            left[i, v] = rows[kept[i], v]
-    return left, of, lost, undecided
+            open_rows[i, v] = rows[remaining[i], v]
+    return open_rows, of, lost, undecided
 
 
 @jit
-def held_at_most(rows, owner, costs, enough):
+def held_at_most(rows, owner, costs, target):
     """Bound the cost of the blocks that one point of the cell can hold.
 
     Parameters
@@ -104,22 +104,22 @@ def held_at_most(rows, owner, costs, enough):
     """
     p = rows.shape[1]
     place = np.full(p, 1.0 / p)
-    seen = place.copy()
+    evaluated = place.copy()
     lows = _lows(rows)
     planes = np.empty((_PLANES, p))
-    bound, held = np.inf, -1
+    bound, largest = np.inf, -1
     for k in range(_PLANES):
         value, holds = _envelope(rows, lows, owner, costs, place, planes[k])
-        if holds > held:
-            held = holds
+        if holds > largest:
+            largest = holds
             for v in range(p):
-                seen[v] = place[v]
+                evaluated[v] = place[v]
         if bound - value < _CLOSE:
             break
         bound = min(bound, matrix_game(planes[: k + 1], place))
-        if bound < enough:
+        if bound < target:
             break
-    return bound, place, held, seen
+    return bound, place, largest, evaluated
 
 
 @jit
@@ -141,8 +141,8 @@ def _envelope(rows, lows, owner, costs, place, plane):
     r = np.int64(0)
     while r < owner.size:
         cost = costs[owner[r]]
-        r, least, binding = _binding(rows, lows, owner, r, place)
-        value += cost * least
+        r, factor, binding = _binding(rows, lows, owner, r, place)
+        value += cost * factor
         if binding < 0:
             holds += cost
         else:
@@ -156,17 +156,17 @@ def _envelope(rows, lows, owner, costs, place, plane):
 @jit
 def _binding(rows, lows, owner, first, place):
     """Return where the next block begins, this one's envelope at `place`, and the row it lies on; -1 if held there."""
-    r, least, binding = first, 1.0, -1
+    r, smallest, binding = first, 1.0, -1
     while r < owner.size and owner[r] == owner[first]:
         total = 0.0
         for v in range(place.size):
             total += rows[r, v] * place[v]
         if total < 0.0:
             share = 1.0 - total / lows[r]
-            if share < least:
-                least, binding = share, r
+            if share < smallest:
+                smallest, binding = share, r
         r += 1
-    return r, least, binding
+    return r, smallest, binding
 
 
 @jit
@@ -186,11 +186,11 @@ def matrix_game(gains, place):
         The value seen from the rows: an upper bound even where rounding stopped the method early.
     """
     k, p = gains.shape
-    least = gains[0, 0]
+    smallest = gains[0, 0]
     for row in range(k):
         for v in range(p):
-            least = min(least, gains[row, v])
-    shift = 1.0 - least
+            smallest = min(smallest, gains[row, v])
+    shift = 1.0 - smallest
     # the row player's programme: maximise the sum of y >= 0 with (gains + shift)' y <= 1
     table = np.zeros((p + 1, k + p + 1))
     for v in range(p):
@@ -268,7 +268,7 @@ def where_to_cut(rows, owner, place):
         r, _, binding = _binding(rows, lows, owner, r, place)
         if binding >= 0:
             weights[binding] = 1.0
-    most, one, other = -1.0, 0, 1
+    heaviest, first, second = -1.0, 0, 1
     for u in range(p):
         for w in range(u + 1, p):
             total = 0.0
@@ -276,21 +276,21 @@ def where_to_cut(rows, owner, place):
                 a, b = rows[r, u], rows[r, w]
                 if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
                     total += weights[r]
-            if total > most:
-                most, one, other = total, u, w
+            if total > heaviest:
+                heaviest, first, second = total, u, w
     shares = np.empty(m)
     weight = np.empty(m)
     count = 0
     for r in range(m):
-        a, b = rows[r, one], rows[r, other]
+        a, b = rows[r, first], rows[r, second]
         if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
             shares[count] = a / (a - b)
             weight[count] = weights[r]
             count += 1
     order = argsort(shares[:count])
-    passed, half = 0.0, most / 2 - _ZERO
+    passed, half = 0.0, heaviest / 2 - _ZERO
     for position in order:
         passed += weight[position]
         if passed >= half:
-            return one, other, shares[position]
-    return one, other, 0.5
+            return first, second, shares[position]
+    return first, second, 0.5

@@ -11,7 +11,7 @@ __all__ = ["count_between", "nearest_ties"]
 
 @jit
 def _bisect(values, low, high, x, or_equal):
-    """Return the first place in values[low:high] whose value is not below x; with `or_equal`, above x."""
+    """Return the first place in values[low:high] with a value not below x; with `or_equal`, above x."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < x or (or_equal and values[middle] == x):
@@ -42,7 +42,7 @@ def count_between(values, starts, classes, low, high):
 
 
 @jit
-def nearest_ties(values, starts, classes, queries, own):
+def nearest_ties(values, starts, classes, queries, true_values):
     """Return for each query how many values of its class are nearest to it, if its own value is one of them; else 0.
 
     Parameters
@@ -60,7 +60,7 @@ def nearest_ties(values, starts, classes, queries, own):
         above = values[place] - query if place < end else np.inf
         below = query - values[place - 1] if place > start else np.inf
         nearest = min(above, below)
-        if abs(query - own[i]) > nearest:
+        if abs(query - true_values[i]) > nearest:
             continue
         if above == nearest:
             ties[i] += _bisect(values, place, end, values[place], True) - place

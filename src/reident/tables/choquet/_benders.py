@@ -35,7 +35,7 @@ _MANY, _PART = 2_000, 400
 
 @dataclass(frozen=True)
 class Solution:
-    """What a search found, in places of `LearningProblem.blocks`.
+    """Result of a search, in places of `LearningProblem.blocks`.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def solve_benders(
 
 
 def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
-    """Take a good x of all blocks, and bound what any x gives up by what it gives up in each part of the blocks.
+    """Take a good x of all blocks, and bound the loss of any x by its loss in each part of the blocks.
 
     Every part may have an x of its own, so that the sum of what the parts give up at least is a bound, and seldom met.
     """
@@ -93,10 +93,10 @@ def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Ge
     parts = np.array_split(rng.permutation(n), math.ceil(n / _PART))
     for k, wanted in enumerate(parts):
         now = time.perf_counter()
-        found = solve_benders(problem.part(wanted), now + (deadline - now) / (len(parts) - k), rng)
-        lower += found.lower_bound
-        conflicts += [tuple(sorted(wanted[list(conflict)].tolist())) for conflict in found.conflicts]
-        candidates.append(found.x)
+        solution = solve_benders(problem.part(wanted), now + (deadline - now) / (len(parts) - k), rng)
+        lower += solution.lower_bound
+        conflicts += [tuple(sorted(wanted[list(conflict)].tolist())) for conflict in solution.conflicts]
+        candidates.append(solution.x)
     missed = [int((problem.margins(x)[0] < problem.eps).sum()) for x in candidates]
     best = int(np.argmin(missed))
     return Solution(candidates[best], missed[best], lower, conflicts)
@@ -149,7 +149,7 @@ class _Search:
         return Solution(self.best_x, self.best, self.lower, self.conflicts)
 
     def search(self, until: float) -> bool:
-        """Search until a time, from what is known; tell whether the search came to its end."""
+        """Search until a time, from the present state; tell whether the search came to its end."""
         self.until = self.oracle.deadline = until
         try:
             if self.best > 0 and not self.begun:
@@ -179,8 +179,8 @@ class _Search:
         """Search the simplex of weights cell by cell, for half of the time left: it brings a good x itself."""
         self.until = self.oracle.deadline = self.deadline
         now = time.perf_counter()
-        found = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
-        self.lower = max(self.lower, found)
+        bound = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
+        self.lower = max(self.lower, bound)
         self.take_back(self.problem.margins(self.best_x)[0] >= self.problem.eps)
 
     def try_out(self, x: FloatArray) -> int:
@@ -199,18 +199,18 @@ class _Search:
             active[list(conflict)] = False
         self.take_back(answer[1] >= self.problem.eps)
 
-    def take_back(self, held: BoolArray) -> None:
+    def take_back(self, satisfied: BoolArray) -> None:
         """Add to the blocks that hold together all that fit: every refusal is a conflict."""
-        for block in self.rng.permutation(np.flatnonzero(~held & (self.costs > 0))):
-            if held[block]:
+        for block in self.rng.permutation(np.flatnonzero(~satisfied & (self.costs > 0))):
+            if satisfied[block]:
                 continue
-            trial = held.copy()
+            trial = satisfied.copy()
             trial[block] = True
             answer = self.oracle.test(trial)
             if isinstance(answer, list):
                 self.learn(answer)
             else:
-                held = (answer[1] >= self.problem.eps) | trial
+                satisfied = (answer[1] >= self.problem.eps) | trial
 
     def learn(self, blocks: list[int]) -> tuple[int, ...]:
         """Shrink a conflict until every block in it is needed, and remember it."""
@@ -246,9 +246,9 @@ class _Search:
 
     def widen(self) -> None:
         """Replace the best x by the one with the widest margin among those that link the same blocks."""
-        held = self.problem.margins(self.best_x)[0] >= self.problem.eps
-        if not held.any():
+        satisfied = self.problem.margins(self.best_x)[0] >= self.problem.eps
+        if not satisfied.any():
             return
-        x = self.oracle.widest(held)
-        if (self.problem.margins(x)[0][held] >= self.problem.eps).all():
+        x = self.oracle.widest(satisfied)
+        if (self.problem.margins(x)[0][satisfied] >= self.problem.eps).all():
             self.best_x = x

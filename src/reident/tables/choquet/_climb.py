@@ -45,11 +45,11 @@ def climb(
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
         step = allowed.corner(rng) - x
         spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
-        s, held = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
+        s, cost = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
         x = x + s * step
         in_vain += 1
-        if held > best:
-            best, best_x, in_vain = held, x, 0
+        if cost > best:
+            best, best_x, in_vain = cost, x, 0
     return best_x
 
 
@@ -78,7 +78,7 @@ class _Polytope:
         return max(0.0, float(ends.min()) * (1 - 1e-9)) if ends.size else 0.0
 
     def _slack(self, x: FloatArray) -> FloatArray:
-        """Return what must not be negative: weights, or steps of the measure from a set to one column more."""
+        """Return the coefficients that must not be negative: weights, or steps of the measure by a column."""
         small, large = self._pairs.T
         return x if self._is_mean else np.concatenate([x[1:], x[large] - x[small]])
 

@@ -46,8 +46,8 @@ class Cover:
 
         Without a pick the bound is `best`, or less at the deadline, a value of `time.perf_counter`.
         """
-        left = deadline - time.perf_counter()
-        if left <= 0 or not self._conflicts:
+        remaining_s = deadline - time.perf_counter()
+        if remaining_s <= 0 or not self._conflicts:
             bound = min(best, self.relaxed())
             return bound, self._costs == 0 if bound < best and not self._conflicts else None
         model = self._model(integral=True)
@@ -56,7 +56,7 @@ class Cover:
             -highspy.kHighsInf, best - 0.5, m, np.arange(m, dtype=np.int32), self._costs[self._blocks].astype(float)
         )
         model.setOptionValue("mip_rel_gap", 0.0)
-        model.setOptionValue("time_limit", min(left, 1e9))
+        model.setOptionValue("time_limit", min(remaining_s, 1e9))
         model.run()
         if model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
             return best, None

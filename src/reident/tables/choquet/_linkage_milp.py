@@ -64,9 +64,9 @@ def moebius_bounds(p: int) -> tuple[FloatArray, FloatArray]:
     """
     attained = [[(-1) ** (s - t) * math.comb(s - 1, t - 1) for t in range(1, s + 1)] for s in range(1, p + 1)]
     sizes = np.array([mask.bit_count() for mask in range(1, 2**p)])
-    least = np.array([min(0, *values) for values in attained], dtype=float)
+    lowest = np.array([min(0, *values) for values in attained], dtype=float)
     greatest = np.array([max(values) for values in attained], dtype=float)
-    return least[sizes - 1], greatest[sizes - 1]
+    return lowest[sizes - 1], greatest[sizes - 1]
 
 
 def _all_rows(release: FloatArray, known: FloatArray, model: str) -> sparse.csr_array:
@@ -94,8 +94,8 @@ def _range(rival_gaps: FloatArray, true_gaps: FloatArray) -> FloatArray:
     for first, second in ((rival_gaps, true_gaps), (true_gaps, rival_gaps)):
         for c in range(first.shape[1]):
             level = first[:, [c]] <= first
-            least = np.where(level, second, np.inf).min(axis=1)
-            reach = np.maximum(reach, first[:, c] - least)
+            smallest = np.where(level, second, np.inf).min(axis=1)
+            reach = np.maximum(reach, first[:, c] - smallest)
     return np.where(reach > 0, reach, 1.0)
 
 

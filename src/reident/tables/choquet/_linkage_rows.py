@@ -36,8 +36,8 @@ def bilinear_rows(release: FloatArray, known: FloatArray, block: IntArray, rival
     """
     p = release.shape[1]
     u, v = release[block] - known[rival], release[block] - known[block]
-    one, other = np.triu_indices(p)
-    value = (u[:, one] * u[:, other] - v[:, one] * v[:, other]) * np.where(one == other, 1.0, 2.0)
+    i, j = np.triu_indices(p)
+    value = (u[:, i] * u[:, j] - v[:, i] * v[:, j]) * np.where(i == j, 1.0, 2.0)
     uu, vv, uv = (u * u).sum(axis=1), (v * v).sum(axis=1), (u * v).sum(axis=1)
     if p == 1:
         return _scaled(_every_column(value), value, uu - vv, uu - vv)

@@ -85,7 +85,7 @@ class MarginOracle:
         """Return (x, margins) if the active blocks reach eps together, else a set of them that cannot."""
         eps = self.problem.eps
         self._activate(active)
-        asked = np.flatnonzero(active)
+        tested = np.flatnonzero(active)
         while True:
             x, t, dual = self._solve()
             if t <= eps:
@@ -93,8 +93,8 @@ class MarginOracle:
             outside = self._cut(x, _JUDGED)
             if outside:
                 x = tidy_solution(x, self.problem.model)
-            margins, worst = self.problem.margins(x, asked)
-            short = asked[margins[asked] < eps]
+            margins, worst = self.problem.margins(x, tested)
+            short = tested[margins[tested] < eps]
             if outside and short.size:
                 self._add(worst[short[np.argsort(margins[short])]])
                 continue
@@ -189,7 +189,7 @@ class MarginOracle:
 
 
 def quiet_solver() -> highspy.Highs:
-    """Return a HiGHS instance that prints nothing and uses one thread: the same answer on every machine."""
+    """Return a HiGHS instance without output and with one thread: the same answer on every machine."""
     model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
@@ -225,8 +225,8 @@ def structure(problem: LearningProblem) -> highspy.HighsLp:
     if problem.model == "bilinear":
         trace = np.flatnonzero(diagonal).astype(np.int32)
         model.addRow(1.0, 1.0, trace.size, trace, np.ones(trace.size))
-        for one, other in itertools.combinations(np.eye(problem.n_variables), 2):
-            for v in (one + other, one - other):
+        for unit, other in itertools.combinations(np.eye(problem.n_variables), 2):
+            for v in (unit + other, unit - other):
                 model.addRow(0.0, highspy.kHighsInf, size, np.arange(size, dtype=np.int32), as_triangle(form(v)))
     elif not choquet:
         model.addRow(1.0, 1.0, size, np.arange(size, dtype=np.int32), np.ones(size))
@@ -239,5 +239,5 @@ def structure(problem: LearningProblem) -> highspy.HighsLp:
 
 
 def form(v: FloatArray) -> FloatArray:
-    """Return the matrix whose upper triangle holds the coefficients of v' M v in the upper triangle of M."""
+    """Return the matrix with the coefficients of v' M v in the upper triangle of M in its upper triangle."""
     return 2.0 * np.outer(v, v) - np.diag(v * v)

@@ -1,4 +1,4 @@
-"""Attack. What the data determine of the learned weights: the optimum is a polytope, not a point.
+"""Attack. Ranges of the learned weights: the optimum is a polytope, not a point.
 
 All measures that link the same records form a polytope; every value of a measure, Shapley value and interaction is
 linear on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
@@ -31,7 +31,7 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class LinkageRanges:
-    """The smallest and the largest value of what is learned, over all measures that link as many records.
+    """The smallest and the largest learned values, over all measures that link as many records.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LinkageRanges:
 
     @property
     def leader(self) -> str | None:
-        """The column whose Shapley value is the largest in every measure covered, None if there is none."""
+        """The column with the largest Shapley value in every measure covered, None if there is none."""
         leads = self.ahead.sum(axis=1) == len(self.ahead) - 1
         return str(leads.idxmax()) if leads.any() else None
 
@@ -132,12 +132,12 @@ class _Extremes:
             return bool(self.low[row] <= self.least[row] + _ROUNDING)
         return bool(self.high[row] >= self.greatest[row] - _ROUNDING)
 
-    def _least(self, linked: BoolArray, row: int, sign: int, spare: int, seen: set[bytes]) -> None:
+    def _least(self, linked: BoolArray, row: int, sign: int, spare: int, visited: set[bytes]) -> None:
         """Find the least value of a function times `sign`.
 
         To get below it, one of the blocks whose rows hold it up must be given up.
         """
-        seen.add(linked.tobytes())
+        visited.add(linked.tobytes())
         proofs = self.proofs[row, sign]
         holding = next((blocks for blocks in proofs if linked[blocks].all()), None)
         if holding is None:
@@ -151,8 +151,8 @@ class _Extremes:
         for block in holding if spare else ():
             fewer = linked.copy()
             fewer[block] = False
-            if fewer.tobytes() not in seen:
-                self._least(fewer, row, sign, spare - 1, seen)
+            if fewer.tobytes() not in visited:
+                self._least(fewer, row, sign, spare - 1, visited)
 
 
 def _other_sets(
@@ -184,15 +184,15 @@ def _ignore(x: FloatArray, margins: FloatArray) -> None:
 class _Covers:
     """Sets of so many blocks that hit every conflict, one after the other, the smallest first."""
 
-    def __init__(self, n: int, least: int, most: int) -> None:
+    def __init__(self, n: int, lowest: int, highest: int) -> None:
         self.n = n
         self.model = quiet_solver()
         none, values = np.array([], np.int32), np.array([])
         for column in range(n):
-            self.model.addCol(float(most > least), 0.0, 1.0, 0, none, values)
+            self.model.addCol(float(highest > lowest), 0.0, 1.0, 0, none, values)
             self.model.changeColIntegrality(column, highspy.HighsVarType.kInteger)
-        self.most = most
-        self.model.addRow(float(least), float(most), n, np.arange(n, dtype=np.int32), np.ones(n))
+        self.most = highest
+        self.model.addRow(float(lowest), float(highest), n, np.arange(n, dtype=np.int32), np.ones(n))
 
     def forbid(self, conflict: tuple[int, ...]) -> None:
         """One block of a conflict must be given up."""
@@ -204,12 +204,12 @@ class _Covers:
         self.model.addRow(-highspy.kHighsInf, float(places.size - 1), places.size, places, np.ones(places.size))
 
     def next(self, deadline: float) -> BoolArray | None:
-        left = deadline - time.perf_counter()
-        if left <= 0:
+        remaining_s = deadline - time.perf_counter()
+        if remaining_s <= 0:
             raise OutOfTimeError
         if not self.most:
             return None
-        self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
+        self.model.setOptionValue("time_limit", self.model.getRunTime() + remaining_s)
         self.model.run()
         status = self.model.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
@@ -240,8 +240,8 @@ def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatA
     parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (interactions, -1, 1)]
     if problem.model == "weighted_mean":
         parts[-1] = (interactions, 0, 0)
-    least, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
-    return np.vstack([part[0] for part in parts]), least, greatest
+    lowest, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
+    return np.vstack([part[0] for part in parts]), lowest, greatest
 
 
 def _indices(p: int) -> tuple[FloatArray, FloatArray]:
@@ -293,8 +293,8 @@ def _frames(
     by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
     ahead = pd.DataFrame(False, index=list(names), columns=list(names))
     pairs = [(i, j) for i in range(p) for j in range(p) if i != j]
-    for (i, j), (least, _) in zip(pairs, differences, strict=True):
-        ahead.iloc[i, j] = least > _ROUNDING
+    for (i, j), (lowest, _) in zip(pairs, differences, strict=True):
+        ahead.iloc[i, j] = lowest > _ROUNDING
     crossed: dict[tuple[str, ...], FloatArray] = {
         (names[i], names[j]): interactions[row] for row, (i, j) in enumerate(combinations(range(p), 2))
     }

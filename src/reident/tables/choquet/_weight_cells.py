@@ -18,7 +18,7 @@ __all__ = ["divide_weights"]
 
 @dataclass(frozen=True)
 class _Cell:
-    """A part of the simplex: its corners in columns, the rows it does not decide, and what it gives up at least."""
+    """A part of the simplex: its corners in columns, the rows it does not decide, and a lower bound of its loss."""
 
     corners: FloatArray
     rows: FloatArray
@@ -66,30 +66,28 @@ def divide_weights(
         rows, owner, lost, undecided = settle(cell.rows, cell.owner, costs)
         lost += cell.lost
         total = lost + undecided
-        bound, place, held, seen = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
-        if total - held < best:
-            best = try_out(cell.corners @ seen)
+        bound, place, satisfied_cost, point = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
+        if total - satisfied_cost < best:
+            best = try_out(cell.corners @ point)
         at_least = max(cell.bound, total - math.floor(bound + 1e-6))
         if at_least >= best:
             continue
         if not rows.size:
             rounded = min(rounded, at_least)
             continue
-        one, other, share = where_to_cut(rows, owner, place)
+        u, w, share = where_to_cut(rows, owner, place)
         halves = [
             _Cell(corners, values, owner, lost, at_least)
-            for corners, values in zip(
-                _cut(cell.corners, one, other, share), _cut(rows, one, other, share), strict=True
-            )
+            for corners, values in zip(_cut(cell.corners, u, w, share), _cut(rows, u, w, share), strict=True)
         ]
         # The part where the relaxation is greatest comes first: good weights lie there more often.
-        first = 0 if place[other] * (1 - share) <= place[one] * share else 1
+        first = 0 if place[w] * (1 - share) <= place[u] * share else 1
         cells += [halves[1 - first], halves[first]]
     return min([best, rounded, *(cell.bound for cell in cells)])
 
 
-def _cut(values: FloatArray, one: int, other: int, share: float) -> tuple[FloatArray, FloatArray]:
+def _cut(values: FloatArray, u: int, w: int, share: float) -> tuple[FloatArray, FloatArray]:
     """Return `values` at the corners (in columns) of the two parts: one end of the edge is moved to the cut."""
-    left, right = values.copy(), values.copy()
-    left[:, other] = right[:, one] = (1.0 - share) * values[:, one] + share * values[:, other]
-    return left, right
+    first, right = values.copy(), values.copy()
+    first[:, w] = right[:, u] = (1.0 - share) * values[:, u] + share * values[:, w]
+    return first, right

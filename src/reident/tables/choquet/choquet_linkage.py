@@ -101,7 +101,7 @@ class LearnedLinkage:
     _learned: _Learned = field(repr=False, compare=False)
 
     def ranges(self, *, loss: int = 0, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
-        """Return what the data determine: smallest and largest values over all measures that link as many records.
+        """Return the smallest and largest values over all measures that link as many records.
 
         The measure learned is one point of a polytope; a ranking of columns holds only where it holds on all of it.
 
@@ -136,18 +136,18 @@ class LearnedLinkage:
         check_integer(loss, "loss", low=0)
         check_integer(max_sets, "max_sets", low=1)
         check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
-        given = self._learned
+        learned = self._learned
         if self.model == "bilinear":
             raise ParameterError("`model` must be 'weighted_mean' or 'choquet' for ranges: a matrix is no measure")
         return find_ranges(
-            given.problem, given.x, given.conflicts, self.columns, given.used, enumerate_sets=self.is_optimal,
+            learned.problem, learned.x, learned.conflicts, self.columns, learned.used, enumerate_sets=self.is_optimal,
             loss=loss, max_sets=max_sets, time_limit_s=time_limit_s,
         )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class _Learned:
-    """What ranges are computed from: the rows, one optimal x, the conflicts found, and the columns in use."""
+    """Inputs of the ranges: the rows, one optimal x, the conflicts found, and the columns in use."""
 
     problem: LearningProblem
     x: FloatArray
@@ -262,19 +262,21 @@ def learn_linkage(
         a, b = standardised(a), standardised(b)
     deadline = started + limit
     if model == "bilinear":
-        told = f"{len(a):,} records compared by {a.shape[1]} columns"
-        afford(8 * len(a) * len(b) * a.shape[1] * (a.shape[1] + 1), "original", told, "a sample of the records does")
+        description = f"{len(a):,} records compared by {a.shape[1]} columns"
+        afford(
+            8 * len(a) * len(b) * a.shape[1] * (a.shape[1] + 1), "original", description, "a sample of the records does"
+        )
     problem = build_problem(a, b, model, margin)
     certificate: list[tuple[Hashable, ...]] = []
     if method == "milp":
-        found, impossible = solve_milp(a, b, problem, deadline), 0
+        solution, impossible = solve_milp(a, b, problem, deadline), 0
     else:
-        found = solve_benders(problem, deadline, generator) if method == "benders" else _climbed(problem, generator)
+        solution = solve_benders(problem, deadline, generator) if method == "benders" else _climbed(problem, generator)
         impossible, names = problem.impossible.size, original.index[problem.blocks]
         certificate += [(label,) for label in original.index[problem.impossible]]
-        certificate += [tuple(names[list(conflict)]) for conflict in found.conflicts]
-    learned = _Learned(problem, found.x, found.conflicts, used)
-    return _result(release, original, listed, learned, method, spread, found, impossible, certificate, started)
+        certificate += [tuple(names[list(conflict)]) for conflict in solution.conflicts]
+    learned = _Learned(problem, solution.x, solution.conflicts, used)
+    return _result(release, original, listed, learned, method, spread, solution, impossible, certificate, started)
 
 
 def _climbed(problem: LearningProblem, rng: np.random.Generator) -> Solution:
@@ -289,20 +291,20 @@ def _result(
     learned: _Learned,
     method: str,
     spread: pd.Series | None,
-    found: Solution,
+    solution: Solution,
     impossible: int,
     certificate: list[tuple[Hashable, ...]],
     started: float,
 ) -> LearnedLinkage:
-    """Tidy the solver's x, count its links on the data, and say what is proven."""
+    """Tidy the solver's x, count its links on the data, and state the proven bound."""
     n, used, model = len(release), learned.used, learned.problem.model
-    x = tidy_solution(found.x.copy(), model)
+    x = tidy_solution(solution.x.copy(), model)
     weights, measure = (None, None) if model == "bilinear" else as_measure(x, columns, used, model)
     matrix = _as_matrix(x, columns, used) if model == "bilinear" else None
-    lower = (n - impossible - found.given_up) / n
-    upper = (n - impossible - found.lower_bound) / n
-    proven = found.lower_bound >= found.given_up
-    made = LearnedLinkage(
+    lower = (n - impossible - solution.given_up) / n
+    upper = (n - impossible - solution.lower_bound) / n
+    proven = solution.lower_bound >= solution.given_up
+    result = LearnedLinkage(
         model=model,
         measure=measure,
         weights=weights,
@@ -321,14 +323,14 @@ def _result(
         n_records=n,
         _learned=learned,
     )
-    ratio = link_records(release, original, columns=columns, distance=made).ratio
+    ratio = link_records(release, original, columns=columns, distance=result).ratio
     if not proven and method != "climb":
         warnings.warn(
             f"the time limit was reached: a ratio of {ratio:.4f} was found, at most {upper:.4f} is possible",
             SearchLimitWarning,
             stacklevel=3,
         )
-    return replace(made, ratio=ratio, upper_bound=max(upper, ratio), seconds=time.perf_counter() - started)
+    return replace(result, ratio=ratio, upper_bound=max(upper, ratio), seconds=time.perf_counter() - started)
 
 
 def aligned(
@@ -351,8 +353,8 @@ def aligned(
                 f"`original` must have the index labels of `release`, got {strange[0]!r} in `release` only: "
                 "the true partner of a record is unknown without them"
             )
-        there = original.index.isin(release.index)
-        original = pd.concat([original[there], original[~there]])
+        is_paired = original.index.isin(release.index)
+        original = pd.concat([original[is_paired], original[~is_paired]])
         release = release.loc[original.index[: len(release)]]
     if columns is None:
         columns = [column for column in release.columns if column in original.columns]
@@ -394,5 +396,5 @@ def _as_matrix(x: FloatArray, columns: list[str], used: BoolArray) -> pd.DataFra
     places = np.flatnonzero(used)
     values = np.zeros((len(columns), len(columns)))
     values[np.ix_(places, places)] = as_square(x)
-    named = pd.Index(columns, name="variable")
-    return pd.DataFrame(values, index=named, columns=columns)
+    index = pd.Index(columns, name="variable")
+    return pd.DataFrame(values, index=index, columns=columns)

@@ -90,13 +90,13 @@ class FuzzyMeasure:
         """Return the additive measure of non-negative weights (scaled to sum 1): its Choquet integral is their mean."""
         if not isinstance(weights, pd.Series):
             check_mapping(weights, "weights")
-        given = pd.Series(weights)
-        vector = check_vector(given.to_numpy(), "weights")
+        series = pd.Series(weights)
+        vector = check_vector(series.to_numpy(), "weights")
         if (vector < 0).any() or vector.sum() <= 0:
             raise ParameterError(f"`weights` must not be negative and not all 0, got {vector.tolist()}")
         moebius = np.zeros(2**vector.size)
         moebius[1 << np.arange(vector.size)] = vector / vector.sum()
-        return cls.from_moebius(moebius, list(given.index))
+        return cls.from_moebius(moebius, list(series.index))
 
     @classmethod
     def from_moebius(cls, moebius: ArrayLike, variables: Sequence[str]) -> FuzzyMeasure:
@@ -133,7 +133,7 @@ class FuzzyMeasure:
         return f"FuzzyMeasure({len(self.variables)} variables; Shapley {lead})"
 
     def moebius(self) -> FloatArray:
-        """Return the Moebius transform, indexed like `values`: what each set adds to what its subsets have."""
+        """Return the Moebius transform, indexed like `values`: the surplus of each set over its subsets."""
         return zeta_transform(self.values, -1.0)
 
     def choquet(self, matrix: ArrayLike) -> FloatArray:

@@ -113,13 +113,13 @@ def _compare(
     if role == "sensitive":
         way = written(true, values, rows)
         coded = way.way == "coded"
-        shown, secret = (way.shown, way.known) if coded else (values, true)
+        shown, secret = (way.released, way.known) if coded else (values, true)
         if pd.api.types.is_numeric_dtype(shown) != pd.api.types.is_numeric_dtype(secret) or true.dtype == bool:
             shown, secret = texts_of(shown), texts_of(secret)
         found.shown[name], found.secrets[name] = shown, secret.set_axis(dataset.data.index)
     if role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
-        found.shown[name], found.known[name] = way.shown, way.known.set_axis(dataset.data.index)
+        found.shown[name], found.known[name] = way.released, way.known.set_axis(dataset.data.index)
         if way.way == "coded":
             found.notes.append(f"{column}: writes the original's values in another way; the pairs show which is which.")
         if way.way == "unread":

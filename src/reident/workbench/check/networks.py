@@ -104,7 +104,7 @@ def read_network(release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, s
         mine = dataset.marks.reindex([str(name) for name in dataset.names]).set_axis(dataset.data.index)
         for name in [name for name in mine if name in theirs]:
             way = written(mine[name], theirs[name], rows)
-            table[name], known[name] = way.shown.to_numpy(), way.known.to_numpy()
+            table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     made_of = attacked.Release("network", table, method, options, len(dataset), network=network)
     return ReadNetwork(made_of, rows, known, findings)
 
