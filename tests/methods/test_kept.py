@@ -215,7 +215,7 @@ def test_labels_against_loops(seed, n):
 def test_shares_read_labels_and_keep_mass():
     data = microdata(PEOPLE, quasi=["sex", "age"], sensitive="ill", kind="table")
     table = data.table.assign(sex="*", age="[20, 40)")
-    found = shares_of(data, table, most=4)
+    found = shares_of(data, table, n_bins=4)
     np.testing.assert_allclose(found["sex"], 0.5)
     assert found["age"].shape == (N, 4)
     ages = np.unique(PEOPLE["age"])
