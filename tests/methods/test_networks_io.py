@@ -56,9 +56,6 @@ ENDINGS = [
     "csv.bz2",
     "gml",
     "gml.bz2",
-    "net",
-    "paj.gz",
-    "net.bz2",
     "graphml",
     "graphml.bz2",
     "gexf.gz",
@@ -175,25 +172,6 @@ def test_repeated_edges_of_gml_are_counted(tmp_path):
     assert set(network.to_networkx().edges) == {("a", "b"), ("b", "c")}
 
 
-@pytest.mark.parametrize(
-    ("text", "edges"),
-    [
-        ("*Vertices 3\n*Edges\n1 2\n2 3\n", {(1, 2), (2, 3)}),
-        ('% made by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
-        ("*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
-        ("*Arcs\n1 2\n", "'\\*Vertices n' with the number of nodes"),
-        ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
-    ],
-)
-def test_pajek_files_without_labels(tmp_path, text, edges):
-    (tmp_path / "g.net").write_text(text)
-    if isinstance(edges, str):
-        with pytest.raises(DataError, match=edges):
-            read_graph(tmp_path / "g.net")
-    else:
-        assert set(read_graph(tmp_path / "g.net").to_networkx().edges) == edges
-
-
 def test_a_dl_file_is_refused_by_its_name(tmp_path):
     (tmp_path / "g.txt").write_text("dl n=3 format=edgelist1\nlabels embedded\ndata:\na b\nb c\n")
     with pytest.raises(DataError, match="DL file of UCINET"):
@@ -215,7 +193,7 @@ def test_names_with_a_number_sign_are_as_risky_as_without(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["g.csv", "g.csv.gz", "g.gml", "g.gml.gz", "g.net", "g.mtx", "g.graphml", "g.graphml.gz", "g.gexf"]
+    "name", ["g.csv", "g.csv.gz", "g.gml", "g.gml.gz", "g.mtx", "g.graphml", "g.graphml.gz", "g.gexf"]
 )
 def test_file_round_trip(graph, tmp_path, name):
     back = read_graph(write_graph(graph, tmp_path / name))
@@ -267,9 +245,9 @@ def test_bad_csv_is_refused(tmp_path, text, message):
 def test_bad_files_are_refused(tmp_path):
     with pytest.raises(DataError, match="no graph file"):
         read_graph(tmp_path / "absent.csv")
-    with pytest.raises(ParameterError, match="must end in one of"):
+    with pytest.raises(ParameterError, match="supported extensions"):
         read_graph(tmp_path / "g.docx")
-    with pytest.raises(ParameterError, match="must end in one of"):
+    with pytest.raises(ParameterError, match="supported extensions"):
         write_graph(nx.path_graph(3), tmp_path / "g.xlsx")
     (tmp_path / "g.gml").write_text("graph [ node [")
     with pytest.raises(DataError, match="could not be read as gml"):

@@ -44,7 +44,8 @@ class Clique:
     upper_bound : int
         No clique of the graph is larger than this; the size of the clique if that is proven maximum.
     n_nodes : int
-        Nodes of branch and bound that were visited.
+        Nodes of branch and bound, and one for every 50 vertices of a subproblem that was prepared; in the published
+        search its steps.
     seconds : float
         Wall-clock time of the search, s.
     """
@@ -113,17 +114,16 @@ def max_clique(
         (2016) used, the algorithm of Konc and Janežič without local search; with ``node_limit=20_000_000`` it ends
         where theirs did. It is slower by far, needs n^2 / 8 bytes, and finds smaller cliques where a limit ends it.
     begin : Clique, optional
-        What an earlier search of the same graph found: the strong search begins with that clique, and looks for none
-        above its bound.
+        The result of an earlier search of the same graph: the strong search starts from that clique and its bound.
     time_limit_s : float, optional
-        Stop after about so many seconds of wall-clock time (looked at every tenth of a second or so). Default: a
+        Stop after about so many seconds of wall-clock time (checked about every tenth of a second). Default: a
         minute; None for no limit.
     node_limit : int, optional
-        Stop after so many nodes of branch and bound; the outcome is then reproducible. Default: no limit. In the
-        published search a node is a step of that algorithm: a vertex that joins the growing clique and leaves
-        candidates that are adjacent to all of it.
+        Stop after so many nodes, as counted by `Clique.n_nodes` (exceeded at most by the preparation of one
+        subproblem); the outcome is then reproducible. Default: no limit. In the published search a node is a step of
+        that algorithm: a vertex that joins the growing clique and leaves candidates that are adjacent to all of it.
     progress : bool
-        Say in a line, in a terminal or a notebook, how far a search of more than two seconds is.
+        Show the progress of a search of more than two seconds in a terminal or notebook.
     rng : Generator, int or None
         Drives the tabu search, and so decides which of several maximum cliques is found. A seed always gives the
         same clique for the same graph, unless a time limit ends the search. The published search draws nothing.
@@ -131,13 +131,14 @@ def max_clique(
     Returns
     -------
     Clique
-        The clique, whether it is proven maximum, a bound, the work done. The graph without vertices has the empty one.
+        The clique, whether it is proven maximum, an upper bound, and the number of nodes. A graph without vertices has
+        the empty clique.
 
     Raises
     ------
     ParameterError, DataError
         If the graph is of no accepted kind, directed, not square or not symmetric, a limit is out of range, or `begin`
-        is no clique of the graph or stands before the published search.
+        is no clique of the graph or is given with the published search.
 
     Warns
     -----
@@ -166,13 +167,15 @@ def max_clique(
     check_choice(search, "search", ("strong", "published"))
     if search == "published":
         if begin is not None:
-            raise ParameterError("`begin` must be None before the published search, which begins with nothing")
+            raise ParameterError("`begin` cannot be used with search='published', which starts from an empty clique")
         time_limit_s, node_limit = _limits(time_limit_s, node_limit)
         searcher: CliqueSearch | PublishedSearch = PublishedSearch(
             adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress
         )
     else:
-        searcher = _searcher(adjacency, False, _begun(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
+        searcher = _searcher(
+            adjacency, False, _initial(begin, adjacency, names), time_limit_s, node_limit, progress, rng
+        )
     is_optimal = searcher.maximum()
     return _clique(searcher, is_optimal, names)
 
@@ -222,34 +225,34 @@ def max_cliques(
     """
     limit = check_integer(limit, "limit", low=1)
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, True, _begun(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
+    search = _searcher(adjacency, True, _initial(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
         return Cliques((best.vertices,), len(best), False, False, best.upper_bound, best.n_nodes, best.seconds)
     if len(best) == 0:
         return Cliques(((),), 0, True, True, 0, 0, search.seconds())
-    found, is_complete = search.every(limit)
-    found = found or [search.best]
+    cliques, is_complete = search.every(limit)
+    cliques = cliques or [search.best]
     if not is_complete:
         warnings.warn(
-            f"only {len(found)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
+            f"only {len(cliques)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
             SearchLimitWarning,
             stacklevel=2,
         )
-    listed = sorted(tuple(sorted(clique.tolist())) for clique in found)
-    named = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
-    return Cliques(named, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
+    listed = sorted(tuple(sorted(clique.tolist())) for clique in cliques)
+    by_name = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
+    return Cliques(by_name, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
 
 
-def _begun(begin: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
+def _initial(begin: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
     """Return the clique of an earlier search by its vertices' numbers, and its bound."""
     if begin is None:
         return None
     check_instance(begin, "begin", Clique, "what max_clique returns")
-    number = range(adjacency.n_vertices) if names is None else {name: v for v, name in enumerate(names)}
-    known = [v for v in begin.vertices if v in number]
-    members = np.array([v if names is None else number[v] for v in known], dtype=np.int64)
+    position = range(adjacency.n_vertices) if names is None else {name: v for v, name in enumerate(names)}
+    known = [v for v in begin.vertices if v in position]
+    members = np.array([v if names is None else position[v] for v in known], dtype=np.int64)
     if len(known) < len(begin) or not len(known) or not adjacency.is_clique(members):
         raise DataError(f"`begin` must be a clique of the graph, got {begin.vertices!r}")
     return members, begin.upper_bound
@@ -258,7 +261,7 @@ def _begun(begin: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tu
 def _searcher(
     adjacency: Adjacency,
     ties: bool,
-    begin: tuple[IntArray, int] | None,
+    initial: tuple[IntArray, int] | None,
     time_limit_s: float | None,
     node_limit: int | None,
     progress: bool,
@@ -266,7 +269,7 @@ def _searcher(
 ) -> CliqueSearch:
     time_limit_s, node_limit = _limits(time_limit_s, node_limit)
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
-    return CliqueSearch(adjacency, check_rng(rng), ties=ties, begin=begin, progress=progress, **limits)
+    return CliqueSearch(adjacency, check_rng(rng), ties=ties, initial=initial, progress=progress, **limits)
 
 
 def _limits(time_limit_s: float | None, node_limit: int | None) -> tuple[float | None, int | None]:

@@ -1,4 +1,4 @@
-"""Attack. The clique search that both papers of Kroll used: branch and bound alone, cut off after a number of steps."""
+"""Attack. The clique search of Kroll (2015, 2016): Konc and Janežič's branch and bound with a limit of steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reident.cliques.sets import set_of
 from reident.kernels.cliques import clique, clique_published
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
-# Looks at the graph, about a tenth of a second, after which time and Ctrl-C are looked at again.
+# Accesses to the graph, about a tenth of a second, between two checks of time and Ctrl-C.
 _SLICE = 20_000_000
 
 
@@ -53,8 +53,8 @@ class PublishedSearch(Search):
             status = clique_published.advance(rows, state, stops, chosen, sums, members, colours, best, limit, _SLICE)
             self.n_nodes = int(state[clique_published.STEPS])
             self.best = order[best[: state[clique_published.BEST]]]
-            # What cannot be larger is found: going on would change nothing but the count of steps.
-            if status == clique_published.FINISHED or self.best.size >= self._most:
+            # The upper bound is reached: further steps would not change the clique.
+            if status == clique_published.FINISHED or self.best.size >= self._upper_bound:
                 self._line.close()
                 return True
             self._line.say(f"clique search: {self.best.size} members so far after {self.n_nodes} steps")

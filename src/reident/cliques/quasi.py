@@ -75,28 +75,28 @@ def quasi_clique(
     The relaxation that Kroll (2015), section 5, proposes for noise on distances. The search is our own: greedy growth
     with random restarts. Matches of one record never come together.
     """
-    began = time.perf_counter()
+    start_s = time.perf_counter()
     if not isinstance(graph, CompatibilityGraph):
         raise ParameterError(f"`graph` must be a compatibility graph, got {type(graph).__name__}")
     generator = check_rng(rng)
     if graph.n_vertices == 0:
-        return Clique((), True, 0, 0, time.perf_counter() - began)
+        return Clique((), True, 0, 0, time.perf_counter() - start_s)
     cliques = max_cliques(
         graph, limit=1000, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress, rng=generator
     )
     picked = generator.permutation(len(cliques))[:_STARTS]
     indptr, indices = graph.adjacency.lists()
     release, known = np.ascontiguousarray(graph.pairs.T)
-    most = min(np.unique(release).size, np.unique(known).size)
+    upper_bound = min(np.unique(release).size, np.unique(known).size)
     state = np.array([generator.integers(1, 2**63)], dtype=np.uint64)
     best = np.zeros(0, dtype=np.int64)
     for start in picked:
-        found = np.empty(most, dtype=np.int64)
+        members = np.empty(upper_bound, dtype=np.int64)
         first = np.array(cliques.cliques[start], dtype=np.int64)
-        size = _grow_again(indptr, indices, release, known, gamma, first, n_rounds, state, found)
+        size = _grow_again(indptr, indices, release, known, gamma, first, n_rounds, state, members)
         if size > best.size:
-            best = found[:size]
-    return Clique(tuple(np.sort(best).tolist()), False, most, cliques.n_nodes, time.perf_counter() - began)
+            best = members[:size]
+    return Clique(tuple(np.sort(best).tolist()), False, upper_bound, cliques.n_nodes, time.perf_counter() - start_s)
 
 
 def _grow_again(

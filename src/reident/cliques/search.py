@@ -1,4 +1,4 @@
-"""Attack. The search behind `max_clique` and `max_cliques`: incumbent, then proof, in slices that can stop."""
+"""Attack. The search of `max_clique` and `max_cliques`: local search, then branch and bound in slices."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from reident.kernels.cliques.clique_climb import climb
 
 # Up to this order a graph is one branch and bound; above it, one for each vertex.
 _WHOLE = 1500
-# Members of a subproblem whose preparation costs as much as a node of the search.
-_MEMBERS_A_NODE = 50
+# Vertices of a subproblem whose preparation costs as much as a node of the search.
+_VERTICES_A_NODE = 50
 # What takes longer than this share of a slice is cut up at its root: smaller graphs, each in an order of its own, end
 # sooner. Of so few vertices, or cut so often already, it goes on as it is.
 _SHORT = 1 / 8
@@ -39,7 +39,7 @@ class LimitReached(Exception):  # noqa: N818 (a signal between two functions, no
 
 
 class Search(ABC):
-    """A search in one graph that can be stopped. `best` is the largest clique so far, by its vertices' own numbers."""
+    """A search of one graph that can be stopped; `best` holds the vertices of the largest clique so far."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Search(ABC):
         node_limit: int | None = None,
         progress: bool = False,
     ) -> None:
-        self.began = time.perf_counter()
+        self._start_s = time.perf_counter()
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self._most = adjacency.n_vertices if adjacency.most is None else adjacency.most
-        self.open_bound = self._most
+        self._upper_bound = adjacency.n_vertices if adjacency.most is None else adjacency.most
+        self.open_bound = self._upper_bound
         self._line = Line(progress)
 
     @abstractmethod
@@ -64,14 +64,15 @@ class Search(ABC):
 
     def seconds(self) -> float:
         """Return the time since the search was made, s."""
-        return time.perf_counter() - self.began
+        return time.perf_counter() - self._start_s
 
 
 class CliqueSearch(Search):
-    """The house's search: local search for a clique, then proof.
+    """Local search for a large clique, then branch and bound until it is proven maximum.
 
-    With `ties` what is left out beforehand is in no maximum clique; without, it is in none larger than the best so far.
-    An earlier search's clique and bound, in `begin`, are where it begins.
+    With `ties` vertices that are removed beforehand are in no maximum clique; without, in none larger than the best so
+    far. `initial` is the clique and the upper bound of an earlier search. `n_nodes` counts branch-and-bound nodes and
+    one more for every 50 vertices of a prepared subproblem.
     """
 
     def __init__(
@@ -80,29 +81,29 @@ class CliqueSearch(Search):
         rng: np.random.Generator,
         *,
         ties: bool,
-        begin: tuple[IntArray, int] | None = None,
+        initial: tuple[IntArray, int] | None = None,
         time_limit_s: float | None = None,
         node_limit: int | None = None,
         progress: bool = False,
     ) -> None:
         super().__init__(adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress)
         self._ties = ties
-        self._begin = None if begin is None else begin[0]
-        #: No clique is larger, by how the graph was made or by an earlier search.
-        self._bound = self._most if begin is None else min(begin[1], self._most)
+        self._initial = None if initial is None else initial[0]
+        #: No clique is larger, by the graph's construction or by an earlier search.
+        self._bound = self._upper_bound if initial is None else min(initial[1], self._upper_bound)
         self._n_vertices, self._n_edges = adjacency.n_vertices, adjacency.n_edges
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._dense = adjacency.density > _DENSE
         self._graph = prepare(adjacency)
         self._slices = 0.0
         self._climbed = 0.0
-        self._prepared = 0
+        self._work = 0  # in vertices of prepared subproblems
 
     def maximum(self) -> bool:
         """Search until the best clique is proven maximum; return whether it is."""
         if self._n_vertices == 0:
             return True
-        self.best = self._graph.order[:1].copy() if self._begin is None else self._begin
+        self.best = self._graph.order[:1].copy() if self._initial is None else self._initial
         try:
             if self.best.size < self._bound:
                 self._first_climb()
@@ -119,45 +120,44 @@ class CliqueSearch(Search):
         return True
 
     def every(self, limit: int) -> tuple[list[IntArray], bool]:
-        """List the maximum cliques up to `limit`, after `maximum` with `ties`; return them and whether they are all."""
+        """List up to `limit` maximum cliques after `maximum` with `ties`, and return whether the list is complete."""
         if self.best.size <= 1:
             return [np.array([v]) for v in range(min(self._n_vertices, limit))], self._n_vertices <= limit
-        found: list[IntArray] = []
+        cliques: list[IntArray] = []
         try:
             for members, tail, _ in self._subproblems(more=0):
-                if not self._list_cliques(members, tail, limit, found):
-                    return found, False
+                if not self._list_cliques(members, tail, limit, cliques):
+                    return cliques, False
         except LimitReached:
-            return found, False
+            return cliques, False
         finally:
             self._line.close()
-        return found, True
+        return cliques, True
 
     def _check_limits(self) -> None:
         self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
-        self._check_clock()
-        if self.node_limit is not None and self._spent() >= self.node_limit:
-            raise LimitReached
+        self._spend(0)
 
-    def _spent(self) -> float:
-        """Return nodes visited, and what preparing subproblems cost in nodes."""
-        return self.n_nodes + self._prepared / _MEMBERS_A_NODE
-
-    def _check_clock(self) -> None:
+    def _spend(self, work: int) -> None:
+        """Count work, in vertices of prepared subproblems, and raise at the time or node limit."""
+        self._work += work
+        self.n_nodes = self._work // _VERTICES_A_NODE
         if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
+            raise LimitReached
+        if self.node_limit is not None and self.n_nodes >= self.node_limit:
             raise LimitReached
 
     # -- subproblems -------------------------------------------------------------------------------------------------
 
     def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, IntArray, int]]:
-        """Yield what may hold a clique of best + `more` members.
+        """Yield subproblems that may hold a clique of best + `more` members.
 
-        That is a set of vertices, the vertex that is adjacent to all of them (or none), and a bound on the cliques of
-        all later subproblems.
+        Each is a set of vertices, a vertex that is adjacent to all of it (or none), and an upper bound for the cliques
+        of all later subproblems.
         """
         graph = self._graph
-        # Where the best is as large as any can be, its like are everywhere: cutting the graph up would only cost.
-        if graph.n <= _WHOLE or (self.best.size >= self._most and isinstance(graph, BitsGraph)):
+        # If the best clique reaches the upper bound, maximum cliques are many and cutting the graph would only cost.
+        if graph.n <= _WHOLE or (self.best.size >= self._upper_bound and isinstance(graph, BitsGraph)):
             yield np.arange(graph.n), graph.order[:0], 0
             return
         reach = graph.prefix_sizes() + 1
@@ -166,27 +166,24 @@ class CliqueSearch(Search):
         for low, high in graph.chunks(reach):
             self.open_bound = int(to_come[low])
             self._check_limits()
-            left = graph.survivors(low, high, self.best.size + more)
+            sizes = graph.survivors(low, high, self.best.size + more)
             self._slices += 1
-            for i in low + np.flatnonzero(left):
-                if left[i - low] + 1 >= self.best.size + more:
+            for i in low + np.flatnonzero(sizes):
+                if sizes[i - low] + 1 >= self.best.size + more:
                     yield graph.prefix(int(i)), graph.order[[i]], int(to_come[i + 1])
 
     def _prepare(
         self, graph: BitsGraph | ListsGraph, members: IntArray, need: int
     ) -> tuple[IntArray, NDArray[np.uint64], int]:
-        """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
-        self._check_clock()
-        self._prepared += members.size
-        if self.node_limit is not None and self._spent() >= self.node_limit:
-            raise LimitReached
-        kept, rows = graph.subgraph(members, need)
-        if kept.size < max(need, 1):
-            return kept, rows, 0
+        """Return the members fit for a clique of `need`, in search order, their graph, and an upper bound."""
+        self._spend(members.size)
+        candidates, rows = graph.subgraph(members, need)
+        if candidates.size < max(need, 1):
+            return candidates, rows, 0
         order = kernels.degeneracy_order(rows)
         rows = permute_rows(rows, order, ranks(order))
         everything = set_of(np.arange(order.size), rows.shape[1])
-        return graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
+        return graph.order[candidates[order]], rows, kernels.count_colours(rows, everything)
 
     def _branch(self, graph: BitsGraph | ListsGraph, members: IntArray, tail: IntArray, rest: int) -> None:
         """Search a subproblem for cliques that with `tail`, adjacent to all of it, exceed the best."""
@@ -196,9 +193,9 @@ class CliqueSearch(Search):
         self.open_bound = max(rest, colours + tail.size)
         self._check_limits()
         tree = _Tree(rows, colours, self.best.size + 1 - tail.size)
-        found = np.zeros((1, colours + 1), dtype=np.int64)
-        finished = self._advance(tree, found, every=False, share=_SHORT)
-        self._take(names, found, tree, tail)
+        clique = np.zeros((1, colours + 1), dtype=np.int64)
+        finished = self._advance(tree, clique, every=False, share=_SHORT)
+        self._take(names, clique, tree, tail)
         if not finished and names.size > _UNCUT and tail.size < _CUTS:
             whole = BitsGraph(rows, names)
             for inner, v, to_come in tree.cut():
@@ -211,25 +208,26 @@ class CliqueSearch(Search):
             tree.raise_target(self.best.size + 1 - tail.size)
             self.open_bound = max(rest, tree.bound() + tail.size)
             self._check_limits()
-            finished = self._advance(tree, found, every=False)
-            self._take(names, found, tree, tail)
+            finished = self._advance(tree, clique, every=False)
+            self._take(names, clique, tree, tail)
 
-    def _take(self, names: IntArray, found: IntArray, tree: _Tree, tail: IntArray) -> None:
+    def _take(self, names: IntArray, clique: IntArray, tree: _Tree, tail: IntArray) -> None:
         size = int(tree.state[kernels.FOUND])
         if size + tail.size > self.best.size:
-            self.best = np.append(names[found[0, :size]], tail)
+            self.best = np.append(names[clique[0, :size]], tail)
 
-    def _advance(self, tree: _Tree, found: IntArray, *, every: bool, share: float = 1.0) -> bool:
+    def _advance(self, tree: _Tree, cliques: IntArray, *, every: bool, share: float = 1.0) -> bool:
         budget = max(1, int(tree.budget * share))
         budget = budget if self.node_limit is None else max(1, min(budget, self.node_limit - self.n_nodes))
         before = int(tree.state[kernels.NODES])
-        finished = tree.advance(found, every, budget)
+        finished = tree.advance(cliques, every, budget)
         visited = int(tree.state[kernels.NODES]) - before
-        self.n_nodes += visited
+        self._work += _VERTICES_A_NODE * visited
+        self.n_nodes = self._work // _VERTICES_A_NODE
         self._slices += visited / tree.budget
         return finished
 
-    def _list_cliques(self, members: IntArray, tail: IntArray, limit: int, found: list[IntArray]) -> bool:
+    def _list_cliques(self, members: IntArray, tail: IntArray, limit: int, cliques: list[IntArray]) -> bool:
         """Append a subproblem's cliques of the best's size; return False if there are more than `limit` in all."""
         need = self.best.size - tail.size
         names, rows, colours = self._prepare(self._graph, members, need)
@@ -239,12 +237,12 @@ class CliqueSearch(Search):
         finished = False
         while not finished:
             self._check_limits()
-            batch = np.zeros((min(limit - len(found) + 1, 4096), need), dtype=np.int64)
+            batch = np.zeros((min(limit - len(cliques) + 1, 4096), need), dtype=np.int64)
             tree.state[kernels.FOUND] = tree.state[kernels.FULL] = 0
             finished = self._advance(tree, batch, every=True)
-            found.extend(np.append(names[row], tail) for row in batch[: tree.state[kernels.FOUND]])
-            if len(found) > limit:
-                del found[limit:]
+            cliques.extend(np.append(names[row], tail) for row in batch[: tree.state[kernels.FOUND]])
+            if len(cliques) > limit:
+                del cliques[limit:]
                 return False
         return True
 
@@ -256,16 +254,16 @@ class CliqueSearch(Search):
         if isinstance(graph, BitsGraph) and (graph.n <= _WHOLE or self._dense):
             # Slices: the square of the order for small graphs, a moment for large ones.
             effort = min(4.0, graph.n**2 / 5e5)
-            while self._climbed < effort and self.best.size < self._most:
+            while self._climbed < effort and self.best.size < self._upper_bound:
                 self._climb_whole()
                 self._check_limits()
             return
-        # What the reduction of a large graph takes falls fast with the clique that is known.
-        patience = 16 + self._n_edges // _EDGES_A_CLIMB
-        degrees = graph.degrees()[: 4 * patience]
+        # The larger the clique, the faster a large graph is reduced.
+        max_failures = 16 + self._n_edges // _EDGES_A_CLIMB
+        degrees = graph.degrees()[: 4 * max_failures]
         improved = 0
         for v in range(degrees.size):
-            if v - improved > patience or degrees[v] < self.best.size:
+            if v - improved > max_failures or degrees[v] < self.best.size:
                 break
             members, rows = graph.around(v)
             if members.size:
@@ -293,15 +291,15 @@ class CliqueSearch(Search):
 
 
 def workspace(n_classes: int, words: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray]:
-    """Return what `clique.branching_set` writes on: sets, the blanks' adjacency among themselves, and marks.
+    """Return the working arrays of `clique.branching_set`: sets, adjacency among the relaxation variables, and marks.
 
-    The sets, of vertices and blanks, are the classes of colour, further ones for conflicts, and two of its own.
+    The sets hold vertices and relaxation variables: colour classes, inconsistent subsets, and two for intermediate use.
     """
-    wide, most = words + kernels.BLANKS // 64, n_classes + kernels.BLANKS
+    width, n_sets = words + kernels.BLANKS // 64, n_classes + kernels.BLANKS
     return (
-        np.zeros((most + 2, wide), dtype=np.uint64),
+        np.zeros((n_sets + 2, width), dtype=np.uint64),
         np.zeros((kernels.BLANKS, kernels.BLANKS // 64), dtype=np.uint64),
-        np.zeros((6, max(most, 64 * wide)), dtype=np.int64),
+        np.zeros((6, max(n_sets, 64 * width)), dtype=np.int64),
     )
 
 
@@ -322,13 +320,13 @@ class _Tree:
         self.state[kernels.TARGET] = need
         self._members[0] = set_of(np.arange(n), words)
 
-    def advance(self, found: IntArray, every: bool, budget: int) -> bool:
+    def advance(self, cliques: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""
         work = self._members, self._branch, self._needs, self._space, self._chosen
-        return bool(kernels.advance(self.rows, self.state, *work, found, every, budget))
+        return bool(kernels.advance(self.rows, self.state, *work, cliques, every, budget))
 
     def raise_target(self, target: int) -> None:
-        """Look only for cliques of `target` members from now on, if that is more than before."""
+        """Search only for cliques of at least `target` members from now on."""
         self.state[kernels.TARGET] = max(self.state[kernels.TARGET], target)
 
     def bound(self) -> int:
@@ -343,9 +341,9 @@ class _Tree:
         return int(kernels.count_colours(self.rows, members))
 
     def cut(self) -> Iterator[tuple[IntArray, int, int]]:
-        """Yield what is not searched yet as sets of vertices, each with one that is adjacent to all of it and a bound.
+        """Yield the open part as sets of vertices, each with a vertex adjacent to all of it and an upper bound.
 
-        The bound is that on the cliques of all later sets.
+        The bound holds for the cliques of all later sets.
         """
         members = self._members[0]
         v = int(self._chosen[0]) if self.state[kernels.DEPTH] > 0 else self._next()
@@ -354,7 +352,7 @@ class _Tree:
             v = self._next()
 
     def _next(self) -> int:
-        """Take the next vertex to branch on off the root's sets."""
+        """Remove the next vertex to branch on from the root's sets."""
         target, branch = int(self.state[kernels.TARGET]), self._branch[0]
         if target > self._needs[0]:
             kernels.branching_set(self.rows, self._members[0], target, self._space, branch)

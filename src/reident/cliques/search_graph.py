@@ -20,7 +20,7 @@ from reident.kernels.cliques import clique_prefix as prefix
 from reident.kernels.cliques import clique_reduce as reduce
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
-#: About 50 ms of work, in word operations: what a kernel may do before limits and Ctrl-C are looked at again.
+#: About 50 ms of work, in word operations, between two checks of limits and Ctrl-C.
 SLICE = 4e7
 
 # Rows of bits up to this many vertices (about 130 MB), unless lists are shorter by far.
@@ -28,22 +28,22 @@ _BITS_VERTICES = 32_000
 _BITS_DENSITY = 1 / 250
 _SMALL = 1000
 _ROWS_A_THREAD = 2048
-# The rows that stay in the cache while the others stream past.
+# Rows that fit the cache while the others are read.
 _BLOCK = 1024
 # A reduction that removes a smaller share of the edges than this is not repeated.
 _WORTHWHILE = 0.02
-# Larger graphs are looked at in parts first, of which one has about so many members of the clique.
+# Larger graphs are reduced by parts first, one of which holds about so many members of the clique.
 _MANY_VERTICES = 4000
 _MANY_EDGES = 500_000
 _SHARE = 9
-# Cliques that are worth the looks; of small ones two parts have smaller shares.
+# Smallest clique for which the reduction by parts pays.
 _SPLIT = 14
-# A part that leaves more vertices than this in its core has told nothing.
+# A part whose core has more vertices than this excludes none.
 _LARGE_CORE = 10_000
 
 
 class BitsGraph:
-    """Rows of bits: for dense graphs, and for what is left of sparse ones."""
+    """Rows of bits: for dense graphs, and for the reduced cores of sparse ones."""
 
     def __init__(self, bits: NDArray[np.uint64], order: IntArray) -> None:
         self.bits = bits
@@ -89,7 +89,7 @@ class BitsGraph:
         return kernels.count_colours(self.bits, self.everything())
 
     def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
-        """Cut the vertices into runs whose filtering takes about a slice."""
+        """Cut the vertices into runs of about one slice of filtering."""
         return _runs(sizes * (np.arange(self.n) / 64 + 1.0), SLICE)
 
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
@@ -100,7 +100,7 @@ class BitsGraph:
         return _by_degree(self.bits, self.order)
 
     def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
-        """Return the vertices that may be in a clique of `target` members, by looking at parts of the graph.
+        """Return the vertices that may be in a clique of `target` members, from parts of the graph.
 
         Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a
         k-th of the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
@@ -121,23 +121,23 @@ class BitsGraph:
 
     def _prune(self, target: int, check: Callable[[], None]) -> None:
         """Remove the edges and vertices that no clique of `target` members can have."""
-        seen = removed = 1
-        while removed > _WORTHWHILE * seen:
-            seen = removed = 0
+        tested = removed = 1
+        while removed > _WORTHWHILE * tested:
+            tested = removed = 0
             beyond = np.zeros(self.n, dtype=np.int64)
             for low in range((self.n - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
                 check()
-                looked, gone = reduce.prune_bits(self.bits, low, min(low + _BLOCK, self.n), target - 2, beyond)
-                seen += looked
-                removed += gone
+                n_tested, n_removed = reduce.prune_bits(self.bits, low, min(low + _BLOCK, self.n), target - 2, beyond)
+                tested += n_tested
+                removed += n_removed
             # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
             self._keep(self.everything(), target)
 
     def _keep(self, members: NDArray[np.uint64], target: int) -> None:
         """Leave out all but the members that have enough neighbours among them for a clique of `target`."""
-        kept, self.bits = prefix.subgraph_bits(self.bits, members, target)
-        self.order = self.order[kept]
-        self.n = kept.size
+        vertices, self.bits = prefix.subgraph_bits(self.bits, members, target)
+        self.order = self.order[vertices]
+        self.n = vertices.size
 
 
 class ListsGraph:
@@ -184,7 +184,7 @@ class ListsGraph:
         return prefix.colours_lists(self.starts, self.prefixes)
 
     def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
-        """Cut the vertices into runs whose filtering takes about a slice."""
+        """Cut the vertices into runs of about one slice of filtering."""
         return _runs(sizes * (sizes.mean() + 1.0), SLICE)
 
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
@@ -195,12 +195,12 @@ class ListsGraph:
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
         degrees = _degrees(starts, prefixes)
-        kept = np.flatnonzero(degrees >= max(target - 1, 1))
-        if kept.size > _BITS_VERTICES:
+        core = np.flatnonzero(degrees >= max(target - 1, 1))
+        if core.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
         rank = np.full(self.n, -1, dtype=np.int64)
-        rank[kept] = np.arange(kept.size)
-        return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, kept.size), self.order[kept])
+        rank[core] = np.arange(core.size)
+        return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, core.size), self.order[core])
 
     def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.bool_]:
         """Return which vertices may be in a clique of `target` members, as `BitsGraph._pigeonholes` does."""
@@ -230,14 +230,14 @@ def _pruned(
     n = starts.size - 1
     marked = np.zeros(n, dtype=np.uint8)
     place = np.empty(n, dtype=np.int64)
-    before, left = 2 * prefixes.size + 1, prefixes.size
-    while 0 < left < (1 - _WORTHWHILE) * before:
-        shared = np.zeros(left, dtype=np.int32)
+    before, size = 2 * prefixes.size + 1, prefixes.size
+    while 0 < size < (1 - _WORTHWHILE) * before:
+        shared = np.zeros(size, dtype=np.int32)
         for low, high in _runs(np.diff(starts) * (np.diff(starts).mean() + 1.0), SLICE):
             check()
             reduce.count_shared(starts, prefixes, low, high, marked, place, shared)
-        before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
-        prefixes = prefixes[:left]
+        before, size = size, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
+        prefixes = prefixes[:size]
     return starts, prefixes
 
 
@@ -291,7 +291,7 @@ def _runs(work: np.ndarray, size: float) -> Iterator[tuple[int, int]]:
     total = np.cumsum(work)
     low = 0
     while low < total.size:
-        done = total[low - 1] if low else 0.0
-        high = min(max(low + 1, int(np.searchsorted(total, done + size))), total.size)
+        before = total[low - 1] if low else 0.0
+        high = min(max(low + 1, int(np.searchsorted(total, before + size))), total.size)
         yield low, high
         low = high

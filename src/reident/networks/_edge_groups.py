@@ -23,19 +23,19 @@ def edge_connected_groups(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k:
 
     a, b = (np.asarray(ends, dtype=np.int64) for ends in (u, v))
     while True:
-        kept = peel(*_rows(a, b, n), k)
-        inside = kept[a] & kept[b]
+        in_core = peel(*_rows(a, b, n), k)
+        inside = in_core[a] & in_core[b]
         a, b = a[inside], b[inside]
         group = np.arange(n)
         while True:
-            left, right = group[a], group[b]
-            crossing = left != right
-            left, right = left[crossing], right[crossing]
-            root, has_merged = scan(*_rows(left, right, n), k)
+            group_a, group_b = group[a], group[b]
+            crossing = group_a != group_b
+            group_a, group_b = group_a[crossing], group_b[crossing]
+            root, has_merged = scan(*_rows(group_a, group_b, n), k)
             if not has_merged:
                 break
             group = root[group]
-        n_crossing = np.bincount(left, minlength=n) + np.bincount(right, minlength=n)
+        n_crossing = np.bincount(group_a, minlength=n) + np.bincount(group_b, minlength=n)
         few = n_crossing < k
         cut = (group[a] != group[b]) & (few[group[a]] | few[group[b]])
         if not cut.any():

@@ -43,9 +43,9 @@ class DirectProbe:
         add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
         cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
         added, removed = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
-        left = int(short.sum() + excess.sum())
-        if left:
-            return None, left
+        n_unplaced = int(short.sum() + excess.sum())
+        if n_unplaced:
+            return None, n_unplaced
         indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
         return Network(indptr, indices, self.network.nodes), 0
 
@@ -85,9 +85,9 @@ def probe_batch(
                 "an odd number of nodes would share an odd degree"
             )
         if direct is not None:
-            found, missing = direct.attempt(target, rng)
-            if found is not None:
-                return Probe(found, "batch", n_probes, True)
+            release, missing = direct.attempt(target, rng)
+            if release is not None:
+                return Probe(release, "batch", n_probes, True)
         else:
             u, v, rest = realise(*rows, target - degrees if keep_edges else target, True, False, rng)
             missing = int(rest.sum())
@@ -181,16 +181,16 @@ def probe_literal(
         if max_probes is not None:
             turns = min(turns, max_probes - n_probes)
         if direct is not None:
-            found = _probe_direct(noisy, k, scheme, max_delta, n_probes, direct, rng)
+            release = _probe_direct(noisy, k, scheme, max_delta, n_probes, direct, rng)
             used = 1
         else:
             edges, used = _probe_construct(
                 *rows, base, noisy, k, deletions, scheme, max_delta, n_probes == 0, turns, rng
             )
-            found = None if edges is None else _joined(network, keep_edges, *edges)
+            release = None if edges is None else _joined(network, keep_edges, *edges)
         n_probes += used
-        if found is not None:
-            return Probe(found, scheme, n_probes, True)
+        if release is not None:
+            return Probe(release, scheme, n_probes, True)
         if n_probes == max_probes or (deadline is not None and time.perf_counter() > deadline):
             return Probe(network, scheme, n_probes, False)
 

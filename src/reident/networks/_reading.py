@@ -1,14 +1,13 @@
-"""Read the files of networks: edge lists and matrices by pandas, other formats by networkx and scipy."""
+"""Read graph files: edge lists and matrices by pandas, other formats by networkx and scipy."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import re
-import shlex
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from reident.data.header import table_of_rows
 __all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 
 _FORMATS = {
-    ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
+    ".csv": "csv", ".gml": "gml", ".mtx": "matrixmarket", ".graphml": "graphml",
     ".gexf": "gexf",
 }  # fmt: skip
 #: Tables with another ending: they are read, not written.
@@ -42,18 +41,18 @@ def _suffix(path: Path) -> str:
 
 
 def is_graph_file(path: Path) -> bool:
-    """Decide by its name whether a file can hold nothing but a graph."""
+    """Decide by its name whether a file holds a graph and no table."""
     return _FORMATS.get(_suffix(path), "csv") != "csv"
 
 
 def format_of(path: Path, *, is_written: bool = False) -> str:
-    """Return the format that the ending of a path names."""
+    """Return the format of a path by its extension."""
     known = _FORMATS if is_written else _FORMATS | _TABLES
     kind = known.get(_suffix(path))
     if kind is None:
         raise ParameterError(
-            f"`path` must end in one of {', '.join(known)} (optionally .gz or .bz2), got {path.name!r}: "
-            "the ending names the format"
+            f"the format of `path` {path.name!r} is unknown; supported extensions are {', '.join(known)}, also with "
+            ".gz or .bz2"
         )
     return kind
 
@@ -99,44 +98,6 @@ def _read_gml(path: Path) -> Any:
     return _renamed(graph, {node: node for node in graph})
 
 
-def _read_pajek(path: Path) -> Any:
-    import networkx as nx
-
-    graph = nx.parse_pajek(list(_pajek_lines(text_of(path)[0], path.name)))
-    return _renamed(graph, {node: node for node in graph})
-
-
-def _pajek_lines(text: str, file: str) -> Iterator[str]:
-    """Yield the lines of a Pajek file with a label for each vertex and a pair for each relation, as networkx reads it.
-
-    Vertices without a line are called by their numbers, as in Pajek.
-    """
-    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("%")]
-    sections = [i for i, line in enumerate(lines) if line.startswith("*")]
-    first = next((i for i in sections if lines[i].lower().startswith("*vertices")), None)
-    count = lines[first].split()[1:2] if first is not None else []
-    if first is None or not count or not count[0].isdigit():
-        raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
-    end = next((i for i in sections if i > first), len(lines))
-    cells = [shlex.split(line)[:2] for line in lines[first + 1 : end]]
-    labels = {number: (rest or [number])[0] for number, *rest in cells}
-    every = [labels.get(str(i), str(i)) for i in range(1, int(count[0]) + 1)]
-    if twice := [label for label, times in Counter(every).items() if times > 1]:
-        raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
-    yield f"*Vertices {count[0]}"
-    yield from (f"{i} {shlex.quote(label)}" for i, label in enumerate(every, start=1))
-    section = ""
-    for line in lines[end:]:
-        if line.startswith("*"):
-            section, earlier = line.lower(), section
-            if not earlier:
-                yield line.replace("list", "").split(":")[0]
-        elif section.startswith(("*arcslist", "*edgeslist")):
-            yield from (f"{line.split()[0]} {other}" for other in line.split()[1:])
-        else:
-            yield line
-
-
 def _read_graphml(path: Path) -> Any:
     import networkx as nx
 
@@ -154,11 +115,11 @@ def _read_gexf(path: Path) -> Any:
     raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
 
 
-_READERS = {"gml": _read_gml, "pajek": _read_pajek, "graphml": _read_graphml, "gexf": _read_gexf}
+_READERS = {"gml": _read_gml, "graphml": _read_graphml, "gexf": _read_gexf}
 
 
 def _with_names(graph: Any) -> Any:
-    """Return a graph whose nodes are called by their names, where each has its own, else by their keys."""
+    """Return a graph with the nodes' names, where they are distinct, else with their keys."""
     import networkx as nx
 
     attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
@@ -283,7 +244,7 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
     if not rows:
         raise DataError(f"{path.name!r} could not be read as an edge list: it is empty")
     if rows[0][0].lower().split()[:1] == ["dl"]:
-        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list or Pajek")
+        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list")
     width = Counter(map(len, rows)).most_common(1)[0][0]
     rows = [row for row in rows if len(row) == width or not row[0].startswith(("#", "%"))]
     has_header = not names
@@ -319,7 +280,7 @@ def _edges_of_matrix(table: Any, file: str) -> Any:
 def edges_of_cells(
     table: Any, columns: Sequence[str], file: str, *, simplify: bool = False
 ) -> tuple[Any, Any, int, Sequence[Hashable]]:
-    """Return ``(u, v, n, nodes)`` of the edges whose ends two columns of texts name; an empty end: a lone node.
+    """Return edges as ``(u, v, n, nodes)`` from two columns of names; an empty second name declares a lone node.
 
     With `simplify`, loops, repeated edges and rows without a first end are left out with a warning, not refused.
     """
@@ -331,18 +292,18 @@ def edges_of_cells(
             f"{file!r} must have the columns {list(columns)}, got {list(table.columns)}: "
             "name an edge's two ends with `columns`"
         )
-    left, right = (table[column].str.strip() for column in columns)
-    if simplify and (left == "").any():
-        warnings.warn(f"{file!r}: {int((left == '').sum())} row(s) without {columns[0]!r} left out", stacklevel=2)
-        left, right = left[left != ""], right[left != ""]
-    if (left == "").any():
-        raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
-    names: list[str] = pd.unique(pd.concat([left, right[right != ""]])).tolist()
+    first, second = (table[column].str.strip() for column in columns)
+    if simplify and (first == "").any():
+        warnings.warn(f"{file!r}: {int((first == '').sum())} row(s) without {columns[0]!r} left out", stacklevel=2)
+        first, second = first[first != ""], second[first != ""]
+    if (first == "").any():
+        raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(first == '')[0]) + 2}")
+    names: list[str] = pd.unique(pd.concat([first, second[second != ""]])).tolist()
     nodes, order = _nodes_of(names)
     coded = pd.Index([names[i] for i in order], dtype=object)
-    edge = (right != "").to_numpy()
-    u = coded.get_indexer(left[edge]).astype(np.int64)
-    v = coded.get_indexer(right[edge]).astype(np.int64)
+    edge = (second != "").to_numpy()
+    u = coded.get_indexer(first[edge]).astype(np.int64)
+    v = coded.get_indexer(second[edge]).astype(np.int64)
     low, high = np.minimum(u, v), np.maximum(u, v)
     if simplify:
         proper = np.unique((low * len(nodes) + high)[low != high])
@@ -357,23 +318,22 @@ def edges_of_cells(
             f"{file!r} must not have multiple edges, got more than one row for "
             f"{nodes[key // len(nodes)]!r} and {nodes[key % len(nodes)]!r}: each undirected edge stands once"
         )
-    named: Sequence[Hashable] = range(len(nodes)) if nodes == list(range(len(nodes))) else nodes
-    return low, high, len(nodes), named
+    numbered = nodes == list(range(len(nodes)))
+    return low, high, len(nodes), range(len(nodes)) if numbered else nodes
 
 
 def end_columns(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the columns whose names say that they are an edge's two ends."""
+    """Return the two columns of an edge's ends by their names."""
     lower = {name.strip().lstrip("#% ").lower(): name for name in names}
-    found = ((lower[one], lower[other]) for one, other in ENDS if one in lower and other in lower)
-    return next(found, None)
+    return next(((lower[u], lower[v]) for u, v in ENDS if u in lower and v in lower), None)
 
 
 def _ends(table: Any, file: str) -> tuple[str, str]:
     """Return the columns with an edge's two ends: by their names, else the only two, else those that share values."""
     names = list(table.columns)
-    named = end_columns(names)
-    if named is not None:
-        return named
+    by_name = end_columns(names)
+    if by_name is not None:
+        return by_name
     if len(names) == 2 and not any(name.strip().lstrip("-").isdigit() for name in names):
         return names[0], names[1]
     shared = _sharing(table)
@@ -386,14 +346,14 @@ def _ends(table: Any, file: str) -> tuple[str, str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
+    first = ", ".join(map(repr, names[:8]))
+    return f"{first} and {len(names) - 8} more" if len(names) > 8 else first
 
 
 def _sharing(table: Any) -> tuple[str, str] | None:
-    """Return the two columns that have by far the most values in common: persons stand on both sides of a list."""
+    """Return the two columns with by far the largest number of common values: persons are at either end of an edge."""
     values = {name: set(table[name]) - {""} for name in table.columns}
     pairs = [(len(values[a] & values[b]), a, b) for a, b in itertools.combinations(table.columns, 2)]
-    (most, a, b), *others = sorted(pairs, key=lambda pair: -pair[0]) or [(0, "", "")]
+    (n_shared, a, b), *others = sorted(pairs, key=lambda pair: -pair[0]) or [(0, "", "")]
     smaller = min((len(values[name]) for name in (a, b) if name), default=0)
-    return (a, b) if most > max(2, 0.2 * smaller) and all(2 * other[0] <= most for other in others) else None
+    return (a, b) if n_shared > max(2, 0.2 * smaller) and all(2 * other[0] <= n_shared for other in others) else None

@@ -49,16 +49,16 @@ def spread_edges(network: Network, original: Network, certainty: float, rng: np.
                 if _swap(a, b, c, d, classes, room, present):
                     edges[place], edges[other] = _pair(a, d), _pair(c, b)
                     break
-        left = int((np.triu((room < 0) & (possible > 0))).sum())
-        if not left:
+        n_crowded = int((np.triu((room < 0) & (possible > 0))).sum())
+        if not n_crowded:
             break
     else:
         raise DataError(
-            f"`certainty` = {certainty} cannot be kept: {left} pairs of degrees stay joined more densely, as "
+            f"`certainty` = {certainty} cannot be kept: {n_crowded} pairs of degrees stay joined more densely, as "
             "their nodes have more links than the other classes can take; use a larger one or another k"
         )
-    kept = np.array(edges, np.int64).reshape(-1, 2)
-    return network_from_edges(kept[:, 0], kept[:, 1], n, network.nodes)
+    ends = np.array(edges, np.int64).reshape(-1, 2)
+    return network_from_edges(ends[:, 0], ends[:, 1], n, network.nodes)
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ PROBING = (1, 2, 3, 4, "batch")
 
 @dataclass(frozen=True, eq=False)
 class DegreeAnonymisation:
-    """A k-degree anonymous network and what it cost.
+    """A k-degree anonymous network and its cost.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ def _swap(original: Network, built: Network, patience: int | None, rng: np.rando
 def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
-    """Verify what the docstring promises and count the edits."""
+    """Verify the guarantees and count the edits."""
     from reident.kernels.networks.network import first_flaw
     from reident.networks._rows import count_shared
 

@@ -1,4 +1,4 @@
-"""Metric. Edge disclosure: how sure an intruder who knows two people's degrees is that they are joined."""
+"""Metric. Edge disclosure: the probability of a link between two persons, given their degrees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EdgeDisclosure", "edge_disclosure"]
 
 @dataclass(frozen=True)
 class EdgeDisclosure:
-    """What degrees give away about links; true and feigned apart.
+    """Links disclosed by degrees: true ones, and added ones (feigned).
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class EdgeDisclosure:
 def edge_disclosure(
     release: Any, original: Any, *, certainty: Annotated[float, Real(0, 1, open_low=True)] = 0.9
 ) -> EdgeDisclosure:
-    """Measure how sure an intruder becomes of links who knows the degrees of two people in the release.
+    """Measure how well two persons' degrees in the release predict a link between them.
 
     The intruder finds all nodes of the one degree and all of the other; the posterior that the two people are joined is
     the share of the pairs between these classes that are. k-degree anonymity makes the classes large, not this share
@@ -80,27 +80,27 @@ def edge_disclosure(
     >>> found.true_share, found.feigned_share
     (0.75, 0.25)
     """
-    made, before = as_network(release, "release"), as_network(original, "original")
-    if set(made.nodes) != set(before.nodes):
+    released, before = as_network(release, "release"), as_network(original, "original")
+    if set(released.nodes) != set(before.nodes):
         raise DataError("`original` and `release` must have the same nodes: rename the release back first")
-    made = relabelled(made, before)
-    ids, posteriors = class_posteriors(made)
-    u, v = made.edges()
+    released = relabelled(released, before)
+    ids, posteriors = class_posteriors(released)
+    u, v = released.edges()
     sure = posteriors[ids[u], ids[v]] >= certainty
     from reident.networks._rows import are_joined
 
-    kept = are_joined(before.indptr, before.indices, u, v).astype(np.bool_)
+    is_true = are_joined(before.indptr, before.indices, u, v).astype(np.bool_)
     first, second = before.edges()
-    pairs = made.n_nodes * (made.n_nodes - 1) / 2
-    n = max(made.n_edges, 1)
+    pairs = released.n_nodes * (released.n_nodes - 1) / 2
+    n = max(released.n_edges, 1)
     return EdgeDisclosure(
-        true_share=float((sure & kept).sum() / n),
-        feigned_share=float((sure & ~kept).sum() / n),
+        true_share=float((sure & is_true).sum() / n),
+        feigned_share=float((sure & ~is_true).sum() / n),
         largest_posterior=float(posteriors.max(initial=0.0)),
         mean_posterior=float(posteriors[ids[first], ids[second]].mean()) if len(first) else 0.0,
-        density=made.n_edges / pairs if pairs else 0.0,
+        density=released.n_edges / pairs if pairs else 0.0,
         certainty=certainty,
-        n_edges=made.n_edges,
+        n_edges=released.n_edges,
     )
 
 

@@ -50,7 +50,7 @@ class Network:
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
-        if any(not isinstance(one, np.ndarray) or one.ndim != 1 for one in (self.indptr, self.indices)):
+        if any(not isinstance(array, np.ndarray) or array.ndim != 1 for array in (self.indptr, self.indices)):
             raise DataError("`indptr` and `indices` must be arrays of whole numbers, as `as_network` makes them")
         if not is_row(self.nodes):
             raise DataError(f"`nodes` must be a list of names, got {self.nodes!r}")
@@ -211,7 +211,7 @@ def relabelled(network: Network, other: Network) -> Network:
 
 
 def reordered(network: Network, place: IntArray, nodes: Sequence[Hashable] | None = None) -> Network:
-    """Return a network whose row i is row `place[i]` of the result, with `nodes` as names; default: numbers."""
+    """Return a network with row i moved to row `place[i]`; the nodes are called `nodes`, by default 0 to n - 1."""
     u, v = network.edges()
     return network_from_edges(place[u], place[v], network.n_nodes, nodes)
 
@@ -291,7 +291,7 @@ def _from_scipy(matrix: Any, name: str) -> Network:
 
 
 def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
-    """Return the network with the given edges, each once, between rows 0 to n - 1; nothing is checked."""
+    """Return the network of distinct edges between rows 0 to n - 1, without checks."""
     from reident.networks._rows import rows_from_edges
 
     indptr, indices = rows_from_edges(np.asarray(u, np.int32), np.asarray(v, np.int32), n)

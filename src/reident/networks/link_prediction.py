@@ -83,11 +83,11 @@ def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tu
 def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
     from reident.networks._rows import are_joined, pair_scores
 
-    found = pair_scores(network.indptr, network.indices, u, v)
+    sums = pair_scores(network.indptr, network.indices, u, v)
     column = {"common_neighbours": 0, "adamic_adar": 1, "resource_allocation": 2}
     if score in column:
-        return found[:, column[score]]
-    common = found[:, 0]
+        return sums[:, column[score]]
+    common = sums[:, 0]
     joined = are_joined(network.indptr, network.indices, u, v)
     du, dv = (network.degrees[ends] - joined for ends in (u, v))
     if score == "cosine":
@@ -174,17 +174,17 @@ def drop_unlikely_edges(
     u, v = network.edges()
     if n is not None:
         n = check_integer(n, "n", low=0, high=network.n_edges, why="the graph has no more edges")
-        kept = np.ones(network.n_edges, np.bool_)
-        kept[np.argsort(link_scores(network, score=score), kind="stable")[:n]] = False
+        keep = np.ones(network.n_edges, np.bool_)
+        keep[np.argsort(link_scores(network, score=score), kind="stable")[:n]] = False
     else:
         assert threshold is not None
         threshold = check_real(threshold, "threshold") if threshold != float("inf") else threshold
-        kept = link_scores(network, score=score) >= threshold
-    return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
+        keep = link_scores(network, score=score) >= threshold
+    return network_from_edges(u[keep], v[keep], network.n_nodes, network.nodes)
 
 
 def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[Hashable, Hashable]]:
-    """Draw `n` distinct pairs of nodes that are not joined: the comparison for pairs whose edge was taken out.
+    """Draw `n` distinct pairs of nodes that are not joined, to compare with pairs of deleted edges.
 
     Parameters
     ----------
@@ -210,11 +210,11 @@ def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[H
     n = check_integer(n, "n", low=1, high=free, why=f"only {free} pairs are not joined")
     generator = check_rng(rng)
     first, second = network.edges()
-    taken = set((first.astype(np.int64) * network.n_nodes + second).tolist())
-    found: dict[int, None] = {}
-    while len(found) < n:
+    joined = set((first.astype(np.int64) * network.n_nodes + second).tolist())
+    drawn_keys: dict[int, None] = {}
+    while len(drawn_keys) < n:
         a, b = sorted(generator.integers(0, network.n_nodes, 2).tolist())
         key = a * network.n_nodes + b
-        if a != b and key not in taken:
-            found[key] = None
-    return [(network.nodes[key // network.n_nodes], network.nodes[key % network.n_nodes]) for key in found]
+        if a != b and key not in joined:
+            drawn_keys[key] = None
+    return [(network.nodes[key // network.n_nodes], network.nodes[key % network.n_nodes]) for key in drawn_keys]

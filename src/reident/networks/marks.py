@@ -50,18 +50,18 @@ def read_relations(path: str | Path, columns: Sequence[str] | None = None, names
 
 
 def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Relations:
-    """Return the network whose edges two columns of a table name, with the marks of its nodes."""
+    """Return the network of a table of edges, with the attributes of its nodes."""
     texts = cells.astype("str").where(cells.notna(), "")
     network = network_from_edges(*edges_of_cells(texts, columns, name, simplify=True))
     nodes = pd.Index([str(node) for node in network.nodes], dtype=object)
     ends = [nodes.get_indexer(texts[column].str.strip()) for column in columns]
     counts = [np.bincount(end[end >= 0], minlength=len(nodes)) for end in ends]
     marks = dict(zip(SIDES, counts, strict=True))
-    node, there = np.concatenate(ends), np.concatenate([end >= 0 for end in ends])
+    node, is_node = np.concatenate(ends), np.concatenate([end >= 0 for end in ends])
     for other in texts.columns.difference(list(columns), sort=False):
         values = np.tile(texts[other].to_numpy(object), 2)
-        order = np.lexsort([values[there].astype("U"), node[there]])
-        sides = pd.Series(values[there][order]).groupby(node[there][order]).agg("; ".join)
+        order = np.lexsort([values[is_node].astype("U"), node[is_node]])
+        sides = pd.Series(values[is_node][order]).groupby(node[is_node][order]).agg("; ".join)
         marks[str(other)] = sides.reindex(np.arange(len(nodes))).fillna("").to_numpy(object)
     place = np.arange(len(nodes))
     if isinstance(next(iter(network.nodes), 0), str):  # numbers ascend already

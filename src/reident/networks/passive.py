@@ -59,25 +59,25 @@ def passive_attack(
     -----
     vanhoef2012, chapter 10: 10.3.2 and 10.4 together. A pair found that contradicts a known one is dropped.
     """
-    left, right = as_network(release, "release"), as_network(known, "known")
+    released, background = as_network(release, "release"), as_network(known, "known")
     known_pairs = dict(check_mapping(seeds, "seeds", optional=True))
     partners = set(check_names(known_pairs.values(), "seeds"))
     starts = [known_pairs] if known_pairs else []
     for method in check_listed(methods, "methods"):
-        pairs = find_seeds(left, right, method=method, rng=rng).mapping
+        pairs = find_seeds(released, background, method=method, rng=rng).mapping
         starts.append(pairs)
         if known_pairs and pairs:
             new = {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners}
             starts.append(known_pairs | new)
-    spread = [propagate(left, right, start, theta=theta) for start in starts if start]
-    return max(spread, key=lambda result: _n_mapped_edges(left, right, result.mapping), default=_EMPTY)
+    spread = [propagate(released, background, start, theta=theta) for start in starts if start]
+    return max(spread, key=lambda result: _n_mapped_edges(released, background, result.mapping), default=_EMPTY)
 
 
-def _n_mapped_edges(left: Network, right: Network, mapping: Mapping[Hashable, Hashable]) -> int:
+def _n_mapped_edges(released: Network, background: Network, mapping: Mapping[Hashable, Hashable]) -> int:
     """Count the edges of the known network (right) that a mapping from the release puts on released edges."""
-    partner = np.full(right.n_nodes, -1, np.int64)
-    for released, person in mapping.items():
-        partner[right.positions[person]] = left.positions[released]
-    u, v = (partner[ends] for ends in right.edges())
+    partner = np.full(background.n_nodes, -1, np.int64)
+    for node, person in mapping.items():
+        partner[background.positions[person]] = released.positions[node]
+    u, v = (partner[ends] for ends in background.edges())
     both = (u >= 0) & (v >= 0)
-    return int(are_joined(left.indptr, left.indices, u[both], v[both]).sum())
+    return int(are_joined(released.indptr, released.indices, u[both], v[both]).sum())

@@ -69,7 +69,7 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
 
 @dataclass(frozen=True, eq=False)
 class PerturbedNetwork:
-    """A network some of whose edges were moved.
+    """A network after moving some edges.
 
     Attributes
     ----------
@@ -118,8 +118,8 @@ def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLik
     n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
     wanted, moved = round(share * len(u)) // 2, np.zeros(len(u), dtype=bool)
     for _ in range(_ROUNDS):
-        left = np.flatnonzero(~moved)
-        pairs = generator.permutation(left)[: 2 * (len(left) // 2)].reshape(2, -1)
+        free = np.flatnonzero(~moved)
+        pairs = generator.permutation(free)[: 2 * (len(free) // 2)].reshape(2, -1)
         pairs = pairs[:, : wanted - int(moved.sum()) // 2]
         if not pairs.size:
             break
@@ -163,15 +163,15 @@ def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGL
     network, generator = as_network(graph), check_rng(rng)
     n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
     count = min(round(share * len(u)), n * (n - 1) // 2 - len(u))
-    taken = np.sort(_keys(u, v, n))
+    present = np.sort(_keys(u, v, n))
     new = np.zeros(0, dtype=np.int64)
     while len(new) < count:
         a, b = generator.integers(n, size=(2, 2 * (count - len(new)) + 8))
         keys = _keys(a, b, n)[(a != b)]
-        fresh = np.concatenate([new, keys[~np.isin(keys, taken)]])
+        fresh = np.concatenate([new, keys[~np.isin(keys, present)]])
         new = fresh[np.sort(np.unique(fresh, return_index=True)[1])][:count]
-    kept = np.sort(generator.permutation(len(u))[count:])
-    return _perturbed(network, np.concatenate([u[kept], new // n]), np.concatenate([v[kept], new % n]))
+    remaining = np.sort(generator.permutation(len(u))[count:])
+    return _perturbed(network, np.concatenate([u[remaining], new // n]), np.concatenate([v[remaining], new % n]))
 
 
 def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
@@ -182,6 +182,6 @@ def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
 def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
     from reident.networks._rows import count_shared
 
-    made = network_from_edges(u, v, original.n_nodes, original.nodes)
-    shared = count_shared(original.indptr, original.indices, made.indptr, made.indices)
-    return PerturbedNetwork(made, original.n_edges - shared)
+    network = network_from_edges(u, v, original.n_nodes, original.nodes)
+    shared = count_shared(original.indptr, original.indices, network.indptr, network.indices)
+    return PerturbedNetwork(network, original.n_edges - shared)

@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.base import BoolArray, ParameterError, RNGLike, SearchLimitWarning, Whole, check_integer, check_rng
 from reident.networks.graph import Network, as_network
-from reident.networks.planted_recovery import Recovery, what_was_found
+from reident.networks.planted_recovery import Recovery, recovery_of
 from reident.networks.planted_subgraph import (
     MOST_REDRAWS,
     Plan,
@@ -186,23 +186,25 @@ def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whol
 
     network = as_network(released, "released")
     if not isinstance(plan, Plan) or len(plan.nodes) != 3 * len(plan.links) + 3:
-        told = "one of another attack" if isinstance(plan, Plan) else type(plan).__name__
-        raise ParameterError(f"`plan` must be what `implant_by_cut` returned, got {told}")
+        kind = "one of another attack" if isinstance(plan, Plan) else type(plan).__name__
+        raise ParameterError(f"`plan` must be what `implant_by_cut` returned, got {kind}")
     check_integer(node_limit, "node_limit", low=1)
     k = len(plan.nodes)
     alike = [group for group in _groups(network, len(plan.links) + 1) if len(group) == k]
     if not plan.is_rigid or not alike:
-        return what_was_found(network, plan, np.empty((0, k), np.int64), 0, 0, is_complete=True)
+        return recovery_of(network, plan, np.empty((0, k), np.int64), 0, 0, is_complete=True)
     order, parent = connected_order(plan.joined, plan.degrees)
     degrees = plan.degrees[order]
     starts = np.concatenate(alike)
     starts = starts[network.degrees[starts] == degrees[0]]
     inner = plan.joined[np.ix_(order, order)]
-    found, misfit, n_tree, is_complete = find_planted(
+    placements, misfit, n_tree, is_complete = find_planted(
         network.indptr, network.indices, starts, degrees, parent, inner, 0, 0, 2, node_limit
     )
-    if not is_complete and len(found) < 2:
+    if not is_complete and len(placements) < 2:
         warnings.warn(
             f"the search tree reached {node_limit} nodes: `is_unique` is not known", SearchLimitWarning, stacklevel=2
         )
-    return what_was_found(network, plan, found[:, np.argsort(order)], int(n_tree), int(misfit), is_complete=is_complete)
+    return recovery_of(
+        network, plan, placements[:, np.argsort(order)], int(n_tree), int(misfit), is_complete=is_complete
+    )

@@ -19,7 +19,7 @@ __all__ = ["Recovery", "recover"]
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """What the attacker finds in the release.
+    """The result of an active attack: planted nodes and targets in the release.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def recover(
         raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
     afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
-    found, misfit, n_tree, is_complete = find_planted(
+    placements, misfit, n_tree, is_complete = find_planted(
         network.indptr,
         network.indices,
         starts,
@@ -117,21 +117,21 @@ def recover(
         max_found,
         node_limit,
     )
-    if not is_complete and len(found) < max_found:
+    if not is_complete and len(placements) < max_found:
         warnings.warn(
             f"the search tree reached {node_limit} nodes: `is_unique` is not known",
             SearchLimitWarning,
             stacklevel=3,
         )
-    return what_was_found(network, plan, found, int(n_tree), int(misfit), is_complete=bool(is_complete))
+    return recovery_of(network, plan, placements, int(n_tree), int(misfit), is_complete=bool(is_complete))
 
 
-def what_was_found(
-    network: Network, plan: Plan, found: IntArray, n_tree: int, misfit: int, *, is_complete: bool
+def recovery_of(
+    network: Network, plan: Plan, placements: IntArray, n_tree: int, misfit: int, *, is_complete: bool
 ) -> Recovery:
-    """Tell the targets, and what the attacker learns of them, by the placements of the planted nodes."""
-    unique = is_complete and len(found) == 1
-    targets = _find_targets(network, found[0], plan) if unique else {}
+    """Identify the targets, their degrees and their mutual edges from the placements of the planted nodes."""
+    unique = is_complete and len(placements) == 1
+    targets = _find_targets(network, placements[0], plan) if unique else {}
     released_name = network.nodes.__getitem__
     edges = [
         (a, b)
@@ -140,8 +140,8 @@ def what_was_found(
     ]
     return Recovery(
         mapping={target: released_name(row) for target, row in targets.items()},
-        planted=dict(zip(plan.nodes, map(released_name, found[0].tolist()), strict=True)) if unique else {},
-        placements=tuple(tuple(map(released_name, row.tolist())) for row in found),
+        planted=dict(zip(plan.nodes, map(released_name, placements[0].tolist()), strict=True)) if unique else {},
+        placements=tuple(tuple(map(released_name, row.tolist())) for row in placements),
         is_unique=unique,
         n_tree=n_tree,
         degrees={target: int(network.degrees[row]) for target, row in targets.items()},
@@ -151,7 +151,7 @@ def what_was_found(
 
 
 def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Hashable, int]:
-    """Return the nodes whose links to the placement are a target's and nobody else's."""
+    """Return the nodes that alone have a target's links to the placement."""
     owners = friends_by_links(network, placement.tolist())
-    found = ((target, owners.get(own, [])) for target, own in plan.links.items())
-    return {target: fitting[0] for target, fitting in found if len(fitting) == 1}
+    candidates = ((target, owners.get(link_set, [])) for target, link_set in plan.links.items())
+    return {target: fitting[0] for target, fitting in candidates if len(fitting) == 1}

@@ -32,7 +32,7 @@ MOST_REDRAWS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the attacker knows: who is planted (or in the coalition), and how to tell the targets by them.
+    """The attacker's knowledge: the planted nodes (or the coalition) and their links to the targets.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def implant(
     redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 100,
     rng: RNGLike = None,
 ) -> Plan:
-    """Plant `k` new nodes whose pattern of links gives the targets away after naive anonymisation.
+    """Plant `k` new nodes with a pattern of links that identifies the targets after naive anonymisation.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def implant(
         rigid = is_rigid(joined, degrees)
         if n_draws > redraws or (rigid and _is_sturdy(joined, links)):
             break
-    outer = [(target, x) for target, own in zip(wanted, links, strict=True) for x in sorted(own)]
+    outer = [(target, x) for target, members in zip(wanted, links, strict=True) for x in sorted(members)]
     outer += [(other, x) for x, others in enumerate(fillers) for other in others]
     planted, names = plant(network, joined, outer)
     return Plan(
@@ -145,7 +145,7 @@ def implant(
         joined=joined,
         degrees=degrees,
         parent=np.arange(-1, k - 1),
-        links={network.nodes[target]: own for target, own in zip(wanted, links, strict=True)},
+        links={network.nodes[target]: members for target, members in zip(wanted, links, strict=True)},
         n_draws=n_draws,
         is_rigid=rigid,
     )
@@ -184,15 +184,15 @@ def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[
 def _choose_links(count: int, outside: IntArray, rng: np.random.Generator) -> list[frozenset[int]]:
     """Choose a distinct set of planted nodes for each target; node i may stand in at most outside[i] sets."""
     k = len(outside)
-    left = outside.copy()
+    capacity = outside.copy()
     chosen: list[frozenset[int]] = []
     for size in sorted(range(2, k + 1), key=lambda size: (abs(size - 3), size)):
-        for own in _random_sets(k, size, rng):
+        for members in _random_sets(k, size, rng):
             if len(chosen) == count:
                 return chosen
-            if all(left[i] > 0 for i in own):
-                left[list(own)] -= 1
-                chosen.append(own)
+            if all(capacity[i] > 0 for i in members):
+                capacity[list(members)] -= 1
+                chosen.append(members)
     if len(chosen) == count:
         return chosen
     raise ParameterError(
@@ -202,7 +202,7 @@ def _choose_links(count: int, outside: IntArray, rng: np.random.Generator) -> li
 
 
 def _random_sets(k: int, size: int, rng: np.random.Generator) -> Iterator[frozenset[int]]:
-    sets = [frozenset(own) for own in itertools.islice(itertools.combinations(range(k), size), 100_000)]
+    sets = [frozenset(members) for members in itertools.islice(itertools.combinations(range(k), size), 100_000)]
     for i in rng.permutation(len(sets)):
         yield sets[i]
 
@@ -211,28 +211,28 @@ def _choose_fillers(
     n: int, targets: Sequence[int], links: Sequence[frozenset[int]], outside: IntArray, rng: np.random.Generator
 ) -> list[list[int]]:
     """Choose the other neighbours of each planted node; none ends up with the set of a target."""
-    taken = set(links)
+    target_sets = set(links)
     sets: dict[int, frozenset[int]] = {}
     blocked = set(targets)
     fillers: list[list[int]] = []
     for x, degree in enumerate(outside):
-        open_links = int(degree) - sum(x in own for own in links)
-        mine: list[int] = []
+        open_links = int(degree) - sum(x in members for members in links)
+        neighbours: list[int] = []
         for _ in range(200 * (open_links + 1)):
-            if len(mine) == open_links:
+            if len(neighbours) == open_links:
                 break
             other = int(rng.integers(n))
             larger = sets.get(other, frozenset()) | {x}
-            if other in blocked or other in mine or larger in taken:
+            if other in blocked or other in neighbours or larger in target_sets:
                 continue
             sets[other] = larger
-            mine.append(other)
-        if len(mine) < open_links:
+            neighbours.append(other)
+        if len(neighbours) < open_links:
             raise ParameterError(
                 f"`d1` is too large for a graph of {n} nodes: planted node {x} needs {open_links} more neighbours that "
                 "are not targets and do not look like one"
             )
-        fillers.append(mine)
+        fillers.append(neighbours)
     return fillers
 
 
@@ -257,7 +257,7 @@ def is_rigid(joined: BoolArray, degrees: IntArray) -> bool:
 def _is_sturdy(joined: BoolArray, links: Sequence[frozenset[int]]) -> bool:
     """Tell whether no planted node is easily replaced: by a chance friend of one other, or by a target."""
     inner = [frozenset(np.flatnonzero(row).tolist()) for row in joined]
-    return all(len(own) >= 2 for own in inner) and not set(inner) & set(links)
+    return all(len(neighbours) >= 2 for neighbours in inner) and not set(inner) & set(links)
 
 
 def _new_names(network: Network, k: int) -> tuple[Hashable, ...]:
@@ -266,13 +266,13 @@ def _new_names(network: Network, k: int) -> tuple[Hashable, ...]:
     if all(type(node) is int for node in network.nodes):
         first = max((node for node in network.nodes if isinstance(node, int)), default=-1) + 1
         return tuple(range(first, first + k))
-    taken = set(network.nodes)
+    present = set(network.nodes)
     names = (f"planted-{i}" for i in itertools.count(1))
-    return tuple(itertools.islice((name for name in names if name not in taken), k))
+    return tuple(itertools.islice((name for name in names if name not in present), k))
 
 
 def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
-    """Plan the attack of users who are already there and find themselves in the release (8.9).
+    """Plan the attack of a coalition of existing users who find themselves in the release (8.9).
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         joined=inner,
         degrees=degrees,
         parent=parent,
-        links={network.nodes[friends[0]]: own for own, friends in owners.items() if len(friends) == 1},
+        links={network.nodes[friends[0]]: link_set for link_set, friends in owners.items() if len(friends) == 1},
         n_draws=0,
         is_rigid=is_rigid(inner, degrees),
     )
@@ -322,11 +322,11 @@ def friends_by_links(network: Network, rows: list[int]) -> dict[frozenset[int], 
         for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
             sets.setdefault(friend, set()).add(position)
     inside = set(rows)
-    found: dict[frozenset[int], list[int]] = {}
-    for friend, own in sets.items():
+    friends: dict[frozenset[int], list[int]] = {}
+    for friend, members in sets.items():
         if friend not in inside:
-            found.setdefault(frozenset(own), []).append(friend)
-    return found
+            friends.setdefault(frozenset(members), []).append(friend)
+    return friends
 
 
 def connected_order(joined: BoolArray, degrees: IntArray) -> tuple[list[int], IntArray]:

@@ -105,16 +105,16 @@ def propagate(
             if crawled is not None:
                 raise DataError(f"`{name}` is for directed networks: an undirected link is known from both ends")
     networks = [_as(graph, directed, name) for graph, name in ((release, "release"), (known, "known"))]
-    left, right = networks
-    rows = _check_seeds(seeds, left, right)
+    released, background = networks
+    rows = _check_seeds(seeds, released, background)
     sides = [
-        _side(left, directed, crawled_release, "crawled_release"),
-        _side(right, directed, crawled_known, "crawled_known"),
+        _side(released, directed, crawled_release, "crawled_release"),
+        _side(background, directed, crawled_known, "crawled_known"),
     ]
-    ahead = np.full(left.n_nodes, -1, np.int64)
-    back = np.full(right.n_nodes, -1, np.int64)
+    ahead = np.full(released.n_nodes, -1, np.int64)
+    back = np.full(background.n_nodes, -1, np.int64)
     ahead[rows[:, 0]] = rows[:, 1]
-    fixed = np.zeros(left.n_nodes, np.bool_)
+    fixed = np.zeros(released.n_nodes, np.bool_)
     fixed[rows[:, 0]] = keep_seeds
     order = np.argsort(-np.diff(sides[0][4]), kind="stable")
     from reident.kernels.networks.propagation import propagate_mapping
@@ -123,7 +123,9 @@ def propagate(
     if not is_converged:
         warnings.warn(f"the mapping was still changing after {max_sweeps} sweeps", SearchLimitWarning, stacklevel=2)
     mapped = np.flatnonzero(ahead >= 0)
-    mapping = {left.nodes[u]: right.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)}
+    mapping = {
+        released.nodes[u]: background.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)
+    }
     return Propagation(mapping, len(rows), len(mapping), int(n_sweeps), bool(is_converged))
 
 
@@ -133,15 +135,17 @@ def _as(graph: Any, directed: bool, name: str) -> DirectedNetwork:
     return as_directed_network(as_network(graph, name))
 
 
-def _check_seeds(seeds: Mapping[Hashable, Hashable], left: DirectedNetwork, right: DirectedNetwork) -> IntArray:
+def _check_seeds(
+    seeds: Mapping[Hashable, Hashable], released: DirectedNetwork, background: DirectedNetwork
+) -> IntArray:
     if not isinstance(seeds, Mapping):
         raise DataError(f"`seeds` must map nodes of `release` to nodes of `known`, got {type(seeds).__name__}")
     if not seeds:
         raise DataError("`seeds` must hold at least one pair: there would be nothing to spread")
     for node, partner in seeds.items():
-        if node not in left.positions:
+        if node not in released.positions:
             raise DataError(f"`seeds` must map nodes of `release`, got {node!r}")
-        if partner not in right.positions:
+        if partner not in background.positions:
             raise DataError(f"`seeds` must map to nodes of `known`, got {partner!r} for {node!r}")
     owners: dict[Hashable, Hashable] = {}
     for node, partner in seeds.items():
@@ -150,13 +154,13 @@ def _check_seeds(seeds: Mapping[Hashable, Hashable], left: DirectedNetwork, righ
                 f"`seeds` must not contradict one another, got {partner!r} for both {owners[partner]!r} and {node!r}"
             )
         owners[partner] = node
-    return np.array([(left.positions[u], right.positions[v]) for u, v in seeds.items()], np.int64)
+    return np.array([(released.positions[u], background.positions[v]) for u, v in seeds.items()], np.int64)
 
 
 def _side(
     network: DirectedNetwork, directed: bool, crawled: Iterable[Hashable] | None, name: str
 ) -> tuple[IntArray, Any, IntArray, Any, IntArray, Any, BoolArray, bool]:
-    """Return what the kernel knows of one network."""
+    """Return the rows of one network as the kernel takes them."""
     if not directed:
         rows = (network.out_indptr, network.out_indices)
         return (*rows, *rows, *rows, np.ones(network.n_nodes, np.bool_), True)

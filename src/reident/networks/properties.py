@@ -1,4 +1,4 @@
-"""Metric. What a network is like: the properties of vanhoef2012, 7.3."""
+"""Metric. Properties of networks (vanhoef2012, 7.3)."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def clustering_coefficient(
 def _clustering(network: Network) -> dict[str, float]:
     from reident.kernels.networks.network import triangles
 
-    found = triangles(network.indptr, network.indices)
+    n_triangles = triangles(network.indptr, network.indices)
     pairs = network.degrees * (network.degrees - 1) / 2
     defined = pairs > 0
     if not defined.any():
         return {"mean": 0.0, "global": 0.0, "defined": 0.0}
-    local = found[defined] / pairs[defined]
+    local = n_triangles[defined] / pairs[defined]
     return {
         "mean": float(local.sum() / network.n_nodes),
-        "global": float(found.sum() / pairs.sum()),
+        "global": float(n_triangles.sum() / pairs.sum()),
         "defined": float(local.mean()),
     }
 
@@ -165,8 +165,8 @@ def path_lengths(
     low = high = int(eccentricity.max())
     error = 0.0
     if not is_exact:
-        least, high = _bound(network, searches)
-        low = max(least, low)
+        lower, high = _bound(network, searches)
+        low = max(lower, low)
         error = float(sums.std(ddof=1) / (n - 1) / math.sqrt(len(sources)) * math.sqrt(1 - len(sources) / n))
     pairs = len(sums) * (n - 1)
     connected = int(reached.sum())
@@ -193,8 +193,8 @@ def _bound(network: Network, searches: int) -> tuple[int, int]:
     for component in np.argsort(-sizes, kind="stable"):
         if sizes[component] - 1 <= low:
             break
-        found = bound_diameter(network.indptr, network.indices, members[component], searches)
-        low, high = max(low, int(found[0])), max(high, int(found[1]))
+        bounds = bound_diameter(network.indptr, network.indices, members[component], searches)
+        low, high = max(low, int(bounds[0])), max(high, int(bounds[1]))
     return low, max(low, high)
 
 
@@ -242,14 +242,14 @@ def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200
     SearchLimitWarning
         If the bounds have not met after `searches` searches; the lower one is returned.
     """
-    found = path_lengths(graph, exact_limit=exact_limit, n_sources=2, searches=searches)
-    if found.diameter_low < found.diameter_high:
+    lengths = path_lengths(graph, exact_limit=exact_limit, n_sources=2, searches=searches)
+    if lengths.diameter_low < lengths.diameter_high:
         warnings.warn(
-            f"the diameter lies between {found.diameter_low} and {found.diameter_high}: the search ended at its limit",
+            f"the diameter lies between {lengths.diameter_low} and {lengths.diameter_high}: a limit was reached",
             SearchLimitWarning,
             stacklevel=2,
         )
-    return found.diameter_low
+    return lengths.diameter_low
 
 
 def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
@@ -290,8 +290,8 @@ def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
         alpha = 1 + math.exp(t)
         return float(np.log(zeta(alpha, x_min)) + alpha * math.log(x_min) + alpha * mean_log)
 
-    found = minimize_scalar(loss, bounds=(-7, 5), method="bounded", options={"xatol": 1e-10})
-    return 1 + math.exp(float(found.x))
+    result = minimize_scalar(loss, bounds=(-7, 5), method="bounded", options={"xatol": 1e-10})
+    return 1 + math.exp(float(result.x))
 
 
 @dataclass(frozen=True)

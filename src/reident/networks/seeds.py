@@ -104,21 +104,21 @@ def find_seeds(
     parts of the links: of 400 people matched in two simulated crawls about twice as many come out right.
     """
     if method == "matching" and is_directed(release) and is_directed(known):
-        left, right, rank = _links_in(release, "release"), _links_in(known, "known"), 0.5
+        released, background, rank = _links_in(release, "release"), _links_in(known, "known"), 0.5
     else:
-        left, right, rank = as_network(release, "release"), as_network(known, "known"), 0.0
-    for network, name in ((left, "release"), (right, "known")):
+        released, background, rank = as_network(release, "release"), as_network(known, "known"), 0.0
+    for network, name in ((released, "release"), (background, "known")):
         if network.n_nodes < 3:
             raise DataError(f"`{name}` must have at least 3 nodes, got {network.n_nodes}")
     generator = check_rng(rng)
     if method == "spectral":
-        match = spectral_match(left, right)
+        match = spectral_match(released, background)
         sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
         return Seeds(sure, len(match.mapping), float("nan"))
     if method == "matching":
-        return _match(left, right, min(n, left.n_nodes, right.n_nodes), theta, rank, generator)
-    members = _grow_clique(right, clique_size, generator) if clique is None else _check_clique(right, clique)
-    return _find_clique(left, right, members, tolerance)
+        return _match(released, background, min(n, released.n_nodes, background.n_nodes), theta, rank, generator)
+    members = _grow_clique(background, clique_size, generator) if clique is None else _check_clique(background, clique)
+    return _find_clique(released, background, members, tolerance)
 
 
 def _links_in(graph: Any, name: str) -> Network:
@@ -137,17 +137,19 @@ def _cosines(network: Network, rows: IntArray) -> FloatArray:
     return np.ascontiguousarray(cosines)
 
 
-def _match(left: Network, right: Network, n: int, theta: float, rank: float, rng: np.random.Generator) -> Seeds:
+def _match(
+    released: Network, background: Network, n: int, theta: float, rank: float, rng: np.random.Generator
+) -> Seeds:
     """Match the top nodes by their cosines; `rank` is the weight of degrees beside them."""
     from scipy.optimize import linear_sum_assignment, quadratic_assignment
     from scipy.spatial.distance import cdist
 
-    tops = [np.argsort(-network.degrees, kind="stable")[:n] for network in (left, right)]
-    first, second = _cosines(left, tops[0]), _cosines(right, tops[1])
-    apart = _apart(left.degrees[tops[0]], right.degrees[tops[1]]) if rank else np.zeros((n, n))
+    tops = [np.argsort(-network.degrees, kind="stable")[:n] for network in (released, background)]
+    first, second = _cosines(released, tops[0]), _cosines(background, tops[1])
+    apart = _apart(released.degrees[tops[0]], background.degrees[tops[1]]) if rank else np.zeros((n, n))
 
-    def costs(one: FloatArray, other: FloatArray) -> FloatArray:
-        distances: FloatArray = cdist(one, other)
+    def costs(a: FloatArray, b: FloatArray) -> FloatArray:
+        distances: FloatArray = cdist(a, b)
         return distances + rank * distances.std() * apart if rank else distances
 
     start = np.zeros((n, n))
@@ -159,16 +161,16 @@ def _match(left: Network, right: Network, n: int, theta: float, rank: float, rng
     keep = _stands_out(-distances, partner, theta) & _stands_out(-distances.T, np.argsort(partner), theta)[partner]
     score = float(np.corrcoef(first.ravel(), second[np.ix_(partner, partner)].ravel())[0, 1]) if first.any() else 0.0
     rows = np.flatnonzero(keep)
-    mapping = {left.nodes[int(tops[0][i])]: right.nodes[int(tops[1][partner[i]])] for i in rows}
+    mapping = {released.nodes[int(tops[0][i])]: background.nodes[int(tops[1][partner[i]])] for i in rows}
     return Seeds(mapping, n, score)
 
 
 def _refined(start: IntArray, better: Callable[[IntArray], IntArray], rounds: int) -> IntArray:
-    """Return what `rounds` of refinement lead to; where these return to an earlier matching, none is done twice."""
-    path, seen = [start], {start.tobytes(): 0}
+    """Return the matching after `rounds` of refinement; a cycle of matchings is not repeated."""
+    path, steps = [start], {start.tobytes(): 0}
     for step in range(1, rounds + 1):
         path.append(better(path[-1]))
-        first = seen.setdefault(path[-1].tobytes(), step)
+        first = steps.setdefault(path[-1].tobytes(), step)
         if first < step:
             return path[first + (rounds - first) % (step - first)]
     return path[-1]
@@ -176,8 +178,8 @@ def _refined(start: IntArray, better: Callable[[IntArray], IntArray], rounds: in
 
 def _apart(first: IntArray, second: IntArray) -> FloatArray:
     """Return how far degrees of two networks are apart: differences of logarithms about their medians, scaled."""
-    one, other = (np.log(np.maximum(degrees, 1)) for degrees in (first, second))
-    apart = np.abs((one - np.median(one))[:, None] - (other - np.median(other))[None, :])
+    logs, other_logs = (np.log(np.maximum(degrees, 1)) for degrees in (first, second))
+    apart = np.abs((logs - np.median(logs))[:, None] - (other_logs - np.median(other_logs))[None, :])
     return np.asarray(apart / max(apart.std(), 1e-12))
 
 
@@ -185,8 +187,8 @@ def _stands_out(scores: FloatArray, partner: IntArray, theta: float) -> np.ndarr
     """Tell for each row whether its partner has the largest score, `theta` deviations above the next."""
     ranked = np.sort(scores, axis=1)
     deviation = scores.std(axis=1)
-    own = scores[np.arange(len(partner)), partner]
-    return (own == ranked[:, -1]) & (ranked[:, -1] - ranked[:, -2] >= theta * deviation) & (deviation > 0)
+    of_partner = scores[np.arange(len(partner)), partner]
+    return (of_partner == ranked[:, -1]) & (ranked[:, -1] - ranked[:, -2] >= theta * deviation) & (deviation > 0)
 
 
 def _check_clique(network: Network, clique: Sequence[Hashable]) -> list[int]:
@@ -220,35 +222,36 @@ def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[
     raise DataError(f"no clique of {size} nodes was found in `known`: choose a smaller `clique_size`")
 
 
-def _find_clique(left: Network, right: Network, members: list[int], tolerance: float) -> Seeds:
-    """Find the cliques of the release whose degrees and common neighbours fit; a unique one gives the seeds."""
+def _find_clique(released: Network, background: Network, members: list[int], tolerance: float) -> Seeds:
+    """Find the cliques of the release with fitting degrees and common neighbours; a unique one gives the seeds."""
     from reident.kernels.networks.network import common_neighbours
 
-    members = sorted(members, key=lambda node: -right.degrees[node])
-    wanted = right.degrees[members]
+    members = sorted(members, key=lambda node: -background.degrees[node])
+    wanted = background.degrees[members]
 
-    def fits(found: float, asked: float) -> bool:
-        return abs(found - asked) <= tolerance * asked
+    def fits(value: float, target: float) -> bool:
+        return abs(value - target) <= tolerance * target
 
     shared = {
-        (i, j): int(common_neighbours(right.indptr, right.indices, members[i], members[j]))
+        (i, j): int(common_neighbours(background.indptr, background.indices, members[i], members[j]))
         for i, j in itertools.combinations(range(len(members)), 2)
     }
-    degrees = left.degrees
+    degrees = released.degrees
     partial = [[int(node)] for node in np.flatnonzero(np.abs(degrees - wanted[0]) <= tolerance * wanted[0])]
     for j in range(1, len(members)):
         longer = []
         for chosen in partial:
-            common = set(left.indices[left.indptr[chosen[0]] : left.indptr[chosen[0] + 1]].tolist())
+            common = set(released.indices[released.indptr[chosen[0]] : released.indptr[chosen[0] + 1]].tolist())
             for node in chosen[1:]:
-                common &= set(left.indices[left.indptr[node] : left.indptr[node + 1]].tolist())
+                common &= set(released.indices[released.indptr[node] : released.indptr[node + 1]].tolist())
             for node in sorted(common):
                 if fits(degrees[node], wanted[j]) and all(
-                    fits(common_neighbours(left.indptr, left.indices, chosen[i], node), shared[i, j]) for i in range(j)
+                    fits(common_neighbours(released.indptr, released.indices, chosen[i], node), shared[i, j])
+                    for i in range(j)
                 ):
                     longer.append([*chosen, node])
         partial = longer
     mapping = {}
     if len(partial) == 1:
-        mapping = {left.nodes[u]: right.nodes[v] for u, v in zip(partial[0], members, strict=True)}
+        mapping = {released.nodes[u]: background.nodes[v] for u, v in zip(partial[0], members, strict=True)}
     return Seeds(mapping, len(partial), float("nan"))

@@ -80,21 +80,21 @@ def spectral_match(
     """
     from scipy.optimize import linear_sum_assignment
 
-    left, right = _read(release, "release"), _read(known, "known")
-    similarity = _steady(_spectral(left, right, eta))
+    released, background = _read(release, "release"), _read(known, "known")
+    similarity = _steady(_spectral(released, background, eta))
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     n_rounds, settled = 0, False
     while n_rounds < rounds and not settled:
         n_rounds += 1
-        similarity = _by_neighbours(left, right, rows, columns)
+        similarity = _by_neighbours(released, background, rows, columns)
         before = columns
         rows, columns = linear_sum_assignment(similarity, maximize=True)
         settled = bool((before == columns).all())
     margins = _margins(similarity, rows, columns)
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
     return SpectralMatch(
-        {left.nodes[i]: right.nodes[j] for i, j in pairs},
-        {left.nodes[i]: float(margin) for (i, _), margin in zip(pairs, margins, strict=True)},
+        {released.nodes[i]: background.nodes[j] for i, j in pairs},
+        {released.nodes[i]: float(margin) for (i, _), margin in zip(pairs, margins, strict=True)},
         n_rounds,
     )
 
@@ -108,15 +108,15 @@ def _read(graph: Any, name: str) -> Network:
     return network
 
 
-def _spectral(left: Network, right: Network, eta: float) -> FloatArray:
-    (first, u), (second, v) = (_spectrum(network) for network in (left, right))
+def _spectral(released: Network, background: Network, eta: float) -> FloatArray:
+    (first, u), (second, v) = (_spectrum(network) for network in (released, background))
     weights = np.outer(u.sum(axis=0), v.sum(axis=0)) / ((first[:, None] - second[None, :]) ** 2 + eta**2)
     similarity: FloatArray = u @ weights @ v.T
     return similarity
 
 
 def _steady(similarity: FloatArray) -> FloatArray:
-    """Round to what eigenvectors are good for, so that of nodes that are alike no last bit chooses.
+    """Round to the accuracy of the eigenvectors, so that equivalent nodes tie on every processor.
 
     That bit hangs on the processor for which the linear algebra was written.
     """
@@ -130,20 +130,20 @@ def _spectrum(network: Network) -> tuple[FloatArray, FloatArray]:
     return values / np.sqrt(max(network.degrees.mean(), 1.0)), vectors
 
 
-def _by_neighbours(left: Network, right: Network, rows: IntArray, columns: IntArray) -> FloatArray:
+def _by_neighbours(released: Network, background: Network, rows: IntArray, columns: IntArray) -> FloatArray:
     """Return the cosine similarity of all pairs' neighbourhoods, neighbours that are matched counted as the same."""
-    first = left.to_scipy().astype(np.float64)[:, rows]
-    second = right.to_scipy().astype(np.float64)[:, columns]
+    first = released.to_scipy().astype(np.float64)[:, rows]
+    second = background.to_scipy().astype(np.float64)[:, columns]
     common: FloatArray = (first @ second.T).toarray()
-    norms = np.sqrt(np.maximum(np.outer(left.degrees, right.degrees), 1.0))
+    norms = np.sqrt(np.maximum(np.outer(released.degrees, background.degrees), 1.0))
     return common / norms
 
 
 def _margins(similarity: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
-    own = similarity[rows, columns]
+    of_partner = similarity[rows, columns]
     others = similarity[rows].copy()
     others[np.arange(len(rows)), columns] = -np.inf
     rival = others.max(axis=1) if others.shape[1] > 1 else np.zeros(len(rows))
     deviation = similarity[rows].std(axis=1)
-    gap: FloatArray = (own - rival) / np.where(deviation > 0, deviation, 1)
+    gap: FloatArray = (of_partner - rival) / np.where(deviation > 0, deviation, 1)
     return gap

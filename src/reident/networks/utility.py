@@ -77,7 +77,7 @@ def edge_overlap(original: Any, release: Any) -> float:
 
 
 def edges_kept(original: Any, release: Any) -> float:
-    """Return the share of the original's edges that are in the release: what `edge_overlap` is without added edges.
+    """Return the share of the original's edges that are in the release; added edges do not count.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def edges_kept(original: Any, release: Any) -> float:
 def degrees_kept(original: Any, release: Any) -> float:
     """Return one less the total variation between the two distributions of degrees; arguments as for `edges_kept`."""
     degrees = [network.degrees for network in _both(original, release)]
-    most = int(max((one.max(initial=0) for one in degrees), default=0)) + 1
-    shares = [np.bincount(one, minlength=most) / max(1, len(one)) for one in degrees]
+    n_degrees = int(max((values.max(initial=0) for values in degrees), default=0)) + 1
+    shares = [np.bincount(values, minlength=n_degrees) / max(1, len(values)) for values in degrees]
     return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
 
 

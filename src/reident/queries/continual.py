@@ -68,7 +68,8 @@ class TreeCounter:
         Raises
         ------
         ParameterError
-            If the value is not 0 or 1, or the horizon is passed: further readings are not covered by epsilon.
+            If the value is not 0 or 1, or the horizon is passed: further readings are not covered by epsilon. An
+            error about a value discloses it: check the stream before, or clip it to 0 and 1.
         """
         value = check_integer(value, "value", low=0, high=1, why="one person changes one step by 1")
         if self._step == self._horizon:

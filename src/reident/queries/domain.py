@@ -28,14 +28,14 @@ def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[Floa
         raise DataError(f"`{name}` must hold numbers, got a graph")
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
-    found = check_array(values, name, None)
-    if found.dtype.kind in "US" and not hasattr(values, "dtype"):
-        found = check_array(values, name, object)  # a list, which numpy reads as texts if one entry is one
-    if found.dtype == object:
-        found = check_array([_number(value) for value in found.flat], name).reshape(found.shape)
-    if found.dtype.kind not in "biuf":
-        raise DataError(f"`{name}` must hold numbers, got {found.dtype}")
-    numbers = found.astype(np.float64)
+    entries = check_array(values, name, None)
+    if entries.dtype.kind in "US" and not hasattr(values, "dtype"):
+        entries = check_array(values, name, object)  # a list, which numpy reads as texts if one entry is one
+    if entries.dtype == object:
+        entries = check_array([_number(value) for value in entries.flat], name).reshape(entries.shape)
+    if entries.dtype.kind not in "biuf":
+        raise DataError(f"`{name}` must hold numbers, got {entries.dtype}")
+    numbers = entries.astype(np.float64)
     inside = np.clip(np.where(np.isnan(numbers), gap, numbers), low, high)
     changed = inside != numbers
     return inside, int((changed.any(axis=1) if changed.ndim > 1 else changed).sum())

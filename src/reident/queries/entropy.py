@@ -94,7 +94,7 @@ class Rational(Probability):
 
 
 class Computed(Probability):
-    """An irrational probability from a formula whose absolute error is below 10 ** (4 - precision)."""
+    """An irrational probability from a formula with an absolute error below 10 ** (4 - precision)."""
 
     def __init__(self, evaluate: Callable[[Context], Decimal]) -> None:
         super().__init__()

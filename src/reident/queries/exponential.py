@@ -176,12 +176,12 @@ def draw_choice(scores: FloatArray, rate: Fraction, source: Entropy) -> int:
 
     while True:
         tried = random_below(scores.size, min(4096, 2 * scores.size), source)
-        taken = scores[tried] == best
-        uncertain = np.flatnonzero(~taken)
-        taken[uncertain] = bernoulli_each(
+        accepted = scores[tried] == best
+        uncertain = np.flatnonzero(~accepted)
+        accepted[uncertain] = bernoulli_each(
             acceptance[tried[uncertain]],
             lambda place, at=tried[uncertain]: exponential_probability(gap(int(at[place]))),  # type: ignore[misc]
             source,
         )
-        if taken.any():
-            return int(tried[taken.argmax()])
+        if accepted.any():
+            return int(tried[accepted.argmax()])

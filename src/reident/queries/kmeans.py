@@ -222,10 +222,10 @@ def _noisy_queries(
 
 
 def _move(
-    centres: FloatArray, counts: FloatArray, sums: FloatArray, least: float, empty: str, public: np.random.Generator
+    centres: FloatArray, counts: FloatArray, sums: FloatArray, min_count: float, empty: str, public: np.random.Generator
 ) -> FloatArray:
     """Return the next centres: a post-processing of noisy numbers."""
-    thin = counts <= least
+    thin = counts <= min_count
     moved = np.where(thin[:, None], centres, np.clip(sums / np.where(thin, 1, counts)[:, None], 0, 1))
     if empty == "split" and thin.any() and not thin.all():
         crowded = moved[counts.argmax()]
@@ -241,10 +241,10 @@ def _start(
     if isinstance(start, str):
         check_choice(start, "start", ("spread", "random"))
         return spread_centres(k, d, rng=public) if start == "spread" else public.random((k, d))
-    given = check_array(start, "start")
-    if given.shape != (k, d) or not np.isfinite(given).all():
-        raise ParameterError(f"`start` must hold {k} finite centres of {d} coordinates, got shape {given.shape}")
-    return np.clip((given - low) / width, 0, 1)
+    centres = check_array(start, "start")
+    if centres.shape != (k, d) or not np.isfinite(centres).all():
+        raise ParameterError(f"`start` must hold {k} finite centres of {d} coordinates, got shape {centres.shape}")
+    return np.clip((centres - low) / width, 0, 1)
 
 
 def spread_centres(n_clusters: int, d: int, *, rng: RNGLike = None) -> FloatArray:

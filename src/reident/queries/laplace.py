@@ -37,8 +37,8 @@ def discrete_laplace(
     The noise for a real release. Each draw is k times `granularity` for a whole number k with probability
     proportional to exp(-abs(k) granularity / scale). Added to values that themselves lie on the grid (see
     `snap_to_grid`) and change by at most `sensitivity`, a multiple of `granularity`, it gives
-    (sensitivity / scale)-differential privacy. Added to values off the grid it guarantees nothing: their low digits
-    shine through.
+    (sensitivity / scale)-differential privacy. Added to values off the grid it guarantees nothing: their low-order
+    bits reveal the value.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def grid_noise_reach(exponent: Fraction, level: float) -> int:
 
 
 def grid_granularity(scale: float) -> float:
-    """Return a power of two that is 1/1024 to 1/2048 of `scale`: a grid that changes the noise by nothing visible."""
+    """Return a power of two of 1/1024 to 1/2048 of `scale`: a grid with a negligible effect on the noise."""
     return float(2.0 ** (math.floor(math.log2(check_real(scale, "scale", low=0, open_low=True))) - 10))
 
 
@@ -199,7 +199,7 @@ def simulation_laplace(scale: ArrayLike, size: int | tuple[int, ...] | None = No
     """Draw floating-point Laplace noise for simulations only: fast, repeatable and unfit for a release.
 
     The set of doubles that such noise can reach depends on the value it is added to, so that single outputs give
-    the value away whatever the scale. Use `discrete_laplace` for anything that leaves the house.
+    the value away whatever the scale. Use `discrete_laplace` for any published value.
 
     Parameters
     ----------
@@ -224,6 +224,6 @@ def simulation_laplace(scale: ArrayLike, size: int | tuple[int, ...] | None = No
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise ParameterError(f"`scale` must be positive and finite, got {scale!r}")
     shape = scales.shape if size is None else np.atleast_1d(np.asarray(size, dtype=object))
-    many = math.prod(check_integer(length, "size", low=0) for length in shape)
-    afford(16 * many, "size", f"{many:,} draws", "draw fewer at once")
+    n_draws = math.prod(check_integer(length, "size", low=0) for length in shape)
+    afford(16 * n_draws, "size", f"{n_draws:,} draws", "draw fewer at once")
     return np.asarray(check_rng(rng).laplace(0.0, scales, size), dtype=np.float64)

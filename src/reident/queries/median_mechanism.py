@@ -1,4 +1,4 @@
-"""Mechanism. Answers that earlier answers already give away cost nothing: the median mechanism on a small universe."""
+"""Mechanism. The median mechanism on a small universe: answers that follow from earlier ones cost no budget."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ class MedianMechanism:
         rng: RNGLike = None,
     ) -> None:
         tables: IntArray = check_array(databases, "databases", np.int64)
-        most = max(1, int(tables.max(initial=0)), -int(tables.min(initial=0)))
-        why = f"counts are held in 64 bits, and `databases` go up to {most}"
-        self._databases = tables * check_integer(unit, "unit", low=1, high=MOST // most, why=why)
+        largest = max(1, int(tables.max(initial=0)), -int(tables.min(initial=0)))
+        why = f"counts are held in 64 bits, and `databases` go up to {largest}"
+        self._databases = tables * check_integer(unit, "unit", low=1, high=MOST // largest, why=why)
         self._data: IntArray = check_counts(data, "data")
         if self._databases.ndim != 2 or self._data.shape != self._databases.shape[1:]:
             raise DataError(
@@ -123,17 +123,17 @@ class MedianMechanism:
         ParameterError
             If the hard queries are used up: nothing more may be asked, as even an easy answer is a comparison.
         """
-        asked = np.asarray(query, np.int64)
-        if asked.shape != self._data.shape or not np.isin(asked, (0, 1)).all():
+        selection = np.asarray(query, np.int64)
+        if selection.shape != self._data.shape or not np.isin(selection, (0, 1)).all():
             raise DataError(
                 f"`query` must hold 0 or 1 for each of the {self._data.size} kinds of record, got {query!r}"
             )
         if not self._left:
             raise ParameterError("`max_hard` queries were hard: the privacy loss is used up")
-        values = self._databases @ asked
+        values = self._databases @ selection
         alive = np.sort(values[self._alive])
         guess = int(alive[(len(alive) - 1) // 2])
-        truth = int(self._data @ asked)
+        truth = int(self._data @ selection)
         if abs(truth - guess) + int(grid_noise(self._compare, 1, self._source)[0]) < self._threshold + 1:
             return MedianAnswer(guess, False, int(self._alive.sum()))
         self._left -= 1

@@ -87,7 +87,7 @@ class DensityState:
 
     @classmethod
     def load(cls, path: str | Path) -> DensityState:
-        """Read what `save` wrote."""
+        """Read a state from a file written by `save`."""
         try:
             with np.load(path, allow_pickle=False) as stored:
                 about = json.loads(str(stored["about"]))
@@ -242,7 +242,7 @@ class PanPrivateDensity:
         return np.minimum(listed.reshape(-1), self._bits.size).astype(np.int64)
 
     def state(self) -> DensityState:
-        """Return a copy of the memory: what an intruder sees, and what can be saved and restored.
+        """Return a copy of the memory, as an intruder would see it; it can be saved and restored.
 
         It holds the bits and public facts only. One look at it is covered by the guarantee; each copy that stays
         somewhere is a look, if made at another moment of the stream.
@@ -254,15 +254,15 @@ class PanPrivateDensity:
     @classmethod
     def restore(cls, state: DensityState, *, budget: Budget | None = None, rng: RNGLike = None) -> PanPrivateDensity:
         """Go on from a saved state. Answers are charged to `budget`; the memory was paid for before."""
-        made = cls.__new__(cls)
-        made._items, made._index, size = _universe(state.items)
+        density = cls.__new__(cls)
+        density._items, density._index, size = _universe(state.items)
         if state.bits.shape != (size,) or not np.isin(state.bits, (0, 1)).all():
             raise DataError(f"`state` must hold one bit for each of the {size} items, got shape {state.bits.shape}")
-        made._epsilon, made._variant, made._n_answers = state.epsilon, state.variant, state.n_answers
-        made._source, made._budget = entropy_source(rng), budget
-        made._private = state.private and rng is None
-        made._bits = state.bits.astype(np.uint8)
-        return made
+        density._epsilon, density._variant, density._n_answers = state.epsilon, state.variant, state.n_answers
+        density._source, density._budget = entropy_source(rng), budget
+        density._private = state.private and rng is None
+        density._bits = state.bits.astype(np.uint8)
+        return density
 
     def result(self) -> DensityAnswer:
         """Return an estimate of the density so far, with fresh noise. Every answer costs another epsilon."""
@@ -310,16 +310,16 @@ def pan_privacy_loss(epsilon: Any, *, variant: str = "corrected") -> float:
     """
     exact = _check_epsilon(epsilon)
     rate = float(exact) if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
-    one = float(_one(exact))
+    p_one = float(_one(exact))
     # The noise's probabilities at r and r - 1 have one ratio for all r <= 0 and one for all r >= 1: two points suffice.
     noise = np.exp(-rate * np.abs(np.array([[0.0, 1.0], [1.0, 0.0]])))  # [bit at the end, answer]
-    drawn_anew = (1 - one) * noise[0] + one * noise[1]
+    drawn_anew = (1 - p_one) * noise[0] + p_one * noise[1]
     logs = [
-        np.log(np.array([1 - one, one] if before else [0.5, 0.5])[:, None] * (drawn_anew if after else noise))
+        np.log(np.array([1 - p_one, p_one] if before else [0.5, 0.5])[:, None] * (drawn_anew if after else noise))
         for before in (False, True)
         for after in (False, True)
     ]
-    return max(float(np.abs(left - right).max()) for left in logs for right in logs)
+    return max(float(np.abs(first - second).max()) for first in logs for second in logs)
 
 
 def density_error_bound(

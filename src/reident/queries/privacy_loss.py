@@ -53,18 +53,18 @@ def privacy_loss_bound(
     """
     from scipy.stats import beta  # takes longer to import than the rest of the package
 
-    one, other = (np.sort(check_vector(sample, name)) for sample, name in ((left, "left"), (right, "right")))
+    first, second = (np.sort(check_vector(sample, name)) for sample, name in ((left, "left"), (right, "right")))
     check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-    if not one.size or not other.size:
-        raise DataError(f"`left` and `right` must have answers, got {one.size} and {other.size}")
-    outcomes = np.unique(np.concatenate([one, other]))
+    if not first.size or not second.size:
+        raise DataError(f"`left` and `right` must have answers, got {first.size} and {second.size}")
+    outcomes = np.unique(np.concatenate([first, second]))
     ends = np.append(outcomes, np.inf)
-    below = [np.searchsorted(sample, ends, side="left").astype(np.float64) for sample in (one, other)]
+    below = [np.searchsorted(sample, ends, side="left").astype(np.float64) for sample in (first, second)]
     share = (1 - level) / (6 * outcomes.size)
     worst = -math.inf
     for (hits, tries), (misses, others) in (
-        ((below[0], one.size), (below[1], other.size)),
-        ((below[1], other.size), (below[0], one.size)),
+        ((below[0], first.size), (below[1], second.size)),
+        ((below[1], second.size), (below[0], first.size)),
     ):
         for a, b in (
             (np.diff(hits), np.diff(misses)),

@@ -48,7 +48,7 @@ _OUTSIDE = "of `values` lay outside `bounds` or were missing, and were replaced 
 
 @dataclass(frozen=True)
 class Answer:
-    """A number with Laplace noise, and what a reader needs to judge it. Holds nothing of the true value.
+    """A number with Laplace noise and its accuracy, without the true value.
 
     Attributes
     ----------
@@ -122,9 +122,9 @@ class MeanAnswer:
         """Return a conservative interval: sum and count each at half the error, and every ratio they allow."""
         half = 1 - (1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2
         low, high = self.total.interval(half)
-        fewest, most = (max(1.0, bound) for bound in self.count.interval(half))
+        fewest, largest = (max(1.0, bound) for bound in self.count.interval(half))
         middle = (self.bounds[0] + self.bounds[1]) / 2
-        ends = [total / count for total in (low, high) for count in (fewest, most)]
+        ends = [total / count for total in (low, high) for count in (fewest, largest)]
         return max(self.bounds[0], middle + min(ends)), min(self.bounds[1], middle + max(ends))
 
 
@@ -373,5 +373,5 @@ def _noisy_sum(
 ) -> Answer:
     exponent, width = epsilon / reach, Fraction(step)
     noisy = total + int(grid_noise(exponent, 1, source)[0])
-    value, sensitivity, scale = (float(one * width) for one in (Fraction(noisy), Fraction(reach), 1 / exponent))
+    value, sensitivity, scale = (float(part * width) for part in (Fraction(noisy), Fraction(reach), 1 / exponent))
     return Answer(value, float(epsilon), sensitivity, scale, step, adjacency, private, n_clipped)

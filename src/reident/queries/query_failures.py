@@ -48,7 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class QuerySetAttack:
-    """Two large queries and what their difference says.
+    """Two large queries and the property that their difference discloses.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def query_set_attack(
 
 
 class MaxAuditor:
-    """A system that answers "what is the largest value among these records" unless that would give a value away.
+    """A query system for maxima that refuses an answer from which one record's value would follow.
 
     It looks at the true answer to decide, as auditing does, and refuses when all answers together would determine
     one record's value. Values must be distinct.
@@ -173,7 +173,7 @@ class MaxAuditor:
 
 @dataclass(frozen=True)
 class AuditingAttack:
-    """What refusals alone gave away.
+    """Values learned from refusals alone.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class AuditingAttack:
 def auditing_attack(
     auditor: MaxAuditor, *, group_size: Annotated[int, Whole(3, unit="records")] = 3, rng: RNGLike = None
 ) -> AuditingAttack:
-    """Learn exact values from a system that refuses every question whose answer would give one away.
+    """Learn exact values from the refusals of an auditing query system.
 
     For disjoint groups the largest value is asked, then that of the group without one record. If the largest value
     is smaller without it, an answer would show whose it is, and the auditor refuses: the refusal shows it.
@@ -234,7 +234,7 @@ def auditing_attack(
 
 @dataclass(frozen=True)
 class SamplingExposure:
-    """What publishing a random sample does to the people in it.
+    """Uniqueness of the persons in a published random sample.
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ def sampling_exposure(
     rate: Annotated[float, Real(0, 1, open_low=True)],
     rng: RNGLike = None,
 ) -> SamplingExposure:
-    """Measure whom a published random sample exposes: few, and these wholly.
+    """Measure the exposure of persons by a published random sample: few, but completely.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ __all__ = ["RandomisedResponse", "randomised_response"]
 
 @dataclass(frozen=True)
 class RandomisedResponse:
-    """Randomised answers and what is needed to estimate shares from them.
+    """Randomised answers, and estimates of shares from them.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ class RandomisedResponse:
             raise ParameterError("`truth_probability` must be greater than 0 to estimate: the answers are pure chance")
         z = -ndtri((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
         n = len(self.responses)
-        own, other = self.report_probabilities
+        p_own, p_other = self.report_probabilities
         counts = self.responses.value_counts().reindex(list(self.categories), fill_value=0)
         reported = counts.to_numpy(np.float64) / n
-        share = (reported - other) / (own - other)
+        share = (reported - p_other) / (p_own - p_other)
         variance = response_variance(share, n, self.truth_probability, len(self.categories))
-        sampling = reported * (1 - reported) / max(1, n - 1) / (own - other) ** 2
+        sampling = reported * (1 - reported) / max(1, n - 1) / (p_own - p_other) ** 2
         # The estimate of a variance may come out negative for a share estimated below 0; an interval needs at least 0.
         reach = z * np.sqrt(np.clip(variance, 0, None))
         return pd.DataFrame(

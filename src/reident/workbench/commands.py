@@ -245,7 +245,7 @@ def protect(
     """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
     Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
-    method for networks the file is an edge list (or GraphML, GEXF, GML, Pajek).
+    method for networks the file is an edge list (or GraphML, GEXF, GML).
     """
     from reident.methods import find
     from reident.workbench.dataset import Dataset, dataset_of

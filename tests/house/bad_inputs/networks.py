@@ -63,7 +63,7 @@ BAD = [
     ('as_network', DataError, '`graph` must not have multiple edges, got more than one between', dict(graph=DOUBLED)),
     ('as_network', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(graph=3)),
     ('as_network', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got NoneType', dict(graph=None)),
-    ('as_network', ParameterError, ".edgelist, .xlsx, .xls (optionally .gz or .bz2), got 'karate'", dict(graph="karate")),
+    ('as_network', ParameterError, ".edgelist, .xlsx, .xls, also with .gz or .bz2", dict(graph="karate")),
     ('average_path_length', DataError, '`graph` must be undirected, got a DiGraph: use `to_und', dict(graph=DIRECTED)),
     ('average_path_length', ParameterError, '`exact_limit` must be at least 0, got -1', dict(exact_limit=-1)),
     ('average_path_length', ParameterError, '`exact_limit` must be a whole number, got 1.5', dict(exact_limit=1.5)),
@@ -197,6 +197,6 @@ BAD = [
     ('recover', ParameterError, '`max_found` must be at least 2, got 0', dict(max_found=0)),
     ('recover', ParameterError, '`node_limit` must be at least 1, got 0', dict(node_limit=0)),
     ('write_graph', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(graph=3)),
-    ('write_graph', ParameterError, "`path` must end in one of .csv, .gml, .net, .paj, .mtx, .graphml, .gexf (optionally .gz or .bz2), got 'g.docx'", dict(path="g.docx")),
+    ('write_graph', ParameterError, "the format of `path` 'g.docx' is unknown; supported extensions are .csv, .gml, .mtx, .graphml, .gexf", dict(path="g.docx")),
     ('write_graph', DataError, "`path` must lie in a folder that exists, got 'absent/folder/g.csv'", dict(path="absent/folder/g.csv")),
 ]

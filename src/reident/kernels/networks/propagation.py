@@ -16,7 +16,7 @@ _SHORT, _NEAR = 64, 0.99
 
 @jit
 def best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work):
-    """Do what `best_match` does where every node of both networks is crawled: one pass over small arrays.
+    """Do as `best_match` where every node of both networks is crawled, in one pass over small arrays.
 
     `rows` and `other_rows` are the pointers and indices of both networks.
     """
@@ -254,7 +254,7 @@ def _set(left, right, ahead, back, size_both, size_in, dirty, u, v, change):
 
 @jit
 def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps):
-    """Extend a mapping until a full sweep changes nothing (Listing 10.1, kept injective). Modifies `ahead`, `back`.
+    """Extend a mapping until a full sweep makes no change (Listing 10.1, kept injective). Modifies `ahead`, `back`.
 
     A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed. `fixed`
     left nodes keep their partners.
