@@ -52,7 +52,9 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
         protect_into(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
     with pytest.raises(ParameterError, match="`area` must be left out"):
         rd.risk_utility(
-            table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), ["disc"], ["nearest_place"],
+            table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}),
+            ["disc"],
+            ["nearest_place"],
             public={"area": areas},
         )
     with pytest.raises(ParameterError, match="`candidates` must be left out"):

@@ -273,9 +273,7 @@ def _run_on_worker(trial: Trial, task: Task, context: Any = None) -> Finished:
     return _run(trial, task, context)
 
 
-def _finished(
-    trial: Trial, tasks: list[Task], jobs: int, scheduler: Any, context: Any = None
-) -> Iterator[Finished]:
+def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any, context: Any = None) -> Iterator[Finished]:
     """Run trials in this process or on dask's workers; yield each as it ends."""
     jobs = min(jobs, len(tasks))
     if not tasks:
