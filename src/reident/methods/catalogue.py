@@ -7,7 +7,7 @@ a notebook calls `register`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._utilities import UTILITIES
 
-__all__ = ["ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table"]
+__all__ = ["CHECKS", "ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table"]
 
 #: The group of entry points by which a package offers its methods.
 GROUP = "reident.methods"
@@ -30,18 +30,20 @@ ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}
 
+#: Checks of an entry from a package; `reident.methods.registering`, which knows the forms, adds its own.
+CHECKS: list[Callable[[Any], None]] = []
+
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
-    from reident.methods.registering import check_entry  # it imports the forms, which import this module
-
     by_name: dict[str, Entry] = {}
 
     def take(offered: Any) -> None:
         listed = list(offered) if isinstance(offered, Iterable) else [offered]
         for entry in listed:
-            check_entry(entry)
+            for check in CHECKS:
+                check(entry)
             if entry.name in by_name:
                 raise ParameterError(
                     f"`entry` must have a name of its own, got {entry.name!r}, which another package has"

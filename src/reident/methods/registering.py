@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reident.base import ParameterError, check_choice
 from reident.methods._entry import CALLS, DATA, ROLES, Entry
-from reident.methods.catalogue import ENTRIES, REGISTERED
+from reident.methods.catalogue import CHECKS, ENTRIES, REGISTERED
 from reident.methods.forms import FORMS
 from reident.methods.given import GIVEN
 
@@ -74,3 +74,6 @@ def check_entry(entry: Entry) -> None:
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
                 f"by a name that data have ({', '.join(GIVEN)})"
             )
+
+
+CHECKS.append(check_entry)

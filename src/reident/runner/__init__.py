@@ -22,7 +22,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import reident
 from reident.base import (
     DataError,
     ParameterError,
@@ -32,11 +31,11 @@ from reident.base import (
     check_seed,
     record_files,
 )
-from reident.data._paths import data_folder, notebooks_folder
+from reident.data._paths import notebooks_folder
 from reident.experiments.decide import SCHEDULE
 from reident.experiments.sweep import connected
 from reident.runner._board import Board
-from reident.runner._execute import RECORD, reason, run_notebook, working
+from reident.runner._execute import RECORD, package_digest, reason, run_notebook, working
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import (
     check_parameters,
@@ -242,16 +241,6 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
             }
         )
     return specs
-
-
-@cache
-def package_digest() -> str:
-    """Return a digest of the package's sources and of the registry of its data."""
-    folder = Path(reident.__file__).parent
-    digest = hashlib.sha256()
-    for file in [*sorted(folder.rglob("*.py")), data_folder() / "registry.toml"]:
-        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.is_file() else b""))
-    return digest.hexdigest()
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import logging
 import math
@@ -20,6 +21,7 @@ from typing import Any
 
 import reident
 from reident.base import WORK, DataError, check_replaceable, holder, outputs, record_files, scratch
+from reident.data._paths import data_folder
 from reident.experiments.sweep import SCHEDULER
 from reident.kernels._cache import cache_folder
 from reident.pages import write_page
@@ -42,8 +44,6 @@ def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
     DataError
         If the run cannot be stored, as on a full disk.
     """
-    from reident.runner import package_digest
-
     if spec["scheduler"]:
         if spec["package"] != package_digest():
             raise DataError("`scheduler` must lead to workers with the same version of reident: their sources differ")
@@ -288,3 +288,13 @@ def _exporter() -> Any:
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     exporter.exclude_anchor_links = True
     return exporter
+
+
+@cache
+def package_digest() -> str:
+    """Return a digest of the package's sources and of the registry of its data."""
+    folder = Path(reident.__file__).parent
+    digest = hashlib.sha256()
+    for file in [*sorted(folder.rglob("*.py")), data_folder() / "registry.toml"]:
+        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.is_file() else b""))
+    return digest.hexdigest()
