@@ -1,4 +1,4 @@
-"""Anonymiser. Lipschitz embedding: a distance matrix whose small distances are kept better than its large ones."""
+"""Anonymiser. Lipschitz embedding: distances that keep short ones better than long ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from reident.base import FloatArray, PublicArea, RNGLike, Whole, check_embedding, check_rng, checked
+from reident.base import (
+    DataError,
+    FloatArray,
+    PublicArea,
+    RNGLike,
+    Whole,
+    check_array,
+    check_coordinates,
+    check_embedding,
+    check_rng,
+    checked,
+)
 from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
+from reident.places.distances import unit_vectors
 
-__all__ = ["embed_distances"]
+__all__ = ["embed_by_reference_sets", "embed_distances"]
 
 # Reference points per set from which a spatial tree finds the nearest one faster than looking at all of them.
 _TREE_FROM = 256
@@ -94,9 +106,53 @@ def embed_distances(
     True
     """
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
-    sets = AreaSampler(area).draw_vectors(shape, check_rng(rng))
+    return _embedded(lat_deg, lon_deg, AreaSampler(area).draw_vectors(shape, check_rng(rng)))
+
+
+def embed_by_reference_sets(lat: ArrayLike, lon: ArrayLike, reference_sets: ArrayLike) -> FloatArray:
+    """Release distances through a Lipschitz embedding with given reference sets.
+
+    For sets that are no random places of an area: public buildings, or places drawn in proportion to the population.
+    Sets that others can guess protect less than random ones; what `embed_distances` says of the risks holds here, too.
+
+    Parameters
+    ----------
+    lat, lon : array_like of float, shape (n,)
+        Places of the records, degrees; at least two.
+    reference_sets : array_like of float, shape (d, k, 2)
+        d sets of k places each: latitude and longitude, degrees.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+        Released distances, km, as those of `embed_distances`.
+
+    Raises
+    ------
+    DataError
+        If coordinates are out of range or not finite, there are fewer than two records, or the sets have another shape.
+
+    Notes
+    -----
+    Kroll and Schnell (2016), steps 3 to 5 and equations (1) and (2), with reference sets of the user's choice.
+
+    Examples
+    --------
+    >>> released = embed_by_reference_sets([50, 51], [8, 8], [[[50, 8], [48, 8]]])
+    >>> float(released[0, 1].round(1))  # one reference place at the first record
+    111.2
+    """
+    sets = check_array(reference_sets, "reference_sets")
+    if sets.ndim != 3 or sets.shape[2] != 2 or not sets.size:
+        raise DataError(f"`reference_sets` must have shape (sets, places, 2): lat and lon; got {sets.shape}")
+    lat_deg, lon_deg, shape = check_embedding(lat, lon, *sets.shape[:2])
+    flat = check_coordinates(*sets.reshape(-1, 2).T, lat_name="reference_sets", lon_name="reference_sets")
+    return _embedded(lat_deg, lon_deg, unit_vectors(*flat).reshape(*shape, 3))
+
+
+def _embedded(lat_deg: FloatArray, lon_deg: FloatArray, sets: FloatArray) -> FloatArray:
     points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
-    if shape[1] < _TREE_FROM:
+    if sets.shape[1] < _TREE_FROM:
         coordinates = coordinates_km(points, sets)
     else:
         nearest = np.stack([cKDTree(places).query(points)[1] for places in sets])
