@@ -49,7 +49,7 @@ class Option:
     def read(self, text: str, name: str) -> Any:
         """Return the value of a typed text."""
         try:
-            value = self.parse(text)
+            value = type(self).parse(text)
         except ValueError:
             raise ParameterError(f"`{name}` must be of type {self.kind}, got {text!r}") from None
         return self.check(value, name)

@@ -60,11 +60,12 @@ def plot_ru_map(
         ax = new_figure(size=(6.4, 4.2))[1]
     curves = list(releases.groupby("method", sort=False))
     for number, (method, curve) in enumerate(curves):
-        style = {"colour": colours[number % len(colours)], "marker": MARKERS[number % len(MARKERS)]}
+        colour, marker = colours[number % len(colours)], str(MARKERS[number % len(MARKERS)])
         points = curve.set_index("value")
         short = len(curves) <= _LABELLED and points.index.str.len().max() <= 8
-        draw_ru_curve(ax, points, unit="" if short else None, line=LINES[number % len(LINES)], **style)
-        ax.plot([], [], color=style["colour"], marker=style["marker"], label=names.get(str(method), str(method)))
+        line: Any = LINES[number % len(LINES)]
+        draw_ru_curve(ax, points, unit="" if short else None, line=line, colour=colour, marker=marker)
+        ax.plot([], [], color=colour, marker=marker, label=names.get(str(method), str(method)))
     if "refused" in releases and len(refused := releases[releases["refused"].notna()]):
         ax.plot(refused["utility"], refused["risk"] + 0.02, "^", color="0.5", markersize=4, label="at least (refused)")
     original = frame[frame["method"] == ORIGINAL]

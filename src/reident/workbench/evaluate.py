@@ -225,7 +225,7 @@ _Call = Callable[[Release, Knowledge, int], Outcome]
 def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return names and options of attacks; how a map reads the risk is no option of an attack."""
     listed = [{"name": one} if isinstance(one, str) else dict(one) for one in check_listed(attacks, "attacks")]
-    names = check_attacks([one.pop("name", None) for one in listed]) or ()
+    names = check_attacks([str(one.pop("name", "")) for one in listed]) or ()
     return [(name, {key: v for key, v in one.items() if key != "measure"}) for name, one in zip(names, listed)]  # noqa: B905
 
 

@@ -190,7 +190,10 @@ class Plan:
     def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
         pairs = itertools.product(self.attacks, self.utilities)
-        parts = [self._panel(trials, *attack, *utility, level) for attack, utility in pairs]
+        parts = [
+            self._panel(trials, name, settings, utility, options, level)
+            for (name, settings), (utility, options) in pairs
+        ]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
         frame.attrs["left_out"] = {**self.left_out, **self.not_applicable(trials)}

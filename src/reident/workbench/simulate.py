@@ -227,7 +227,7 @@ def risk_trial(
 def repeat_trial(
     stream: int, *, data: Microdata, intruder: str, method: str, options: str, attacks: Sequence[Any],
     utilities: Sequence[Any] = (), limit: float,
-) -> tuple[RiskReport, dict[str, float]]:  # fmt: skip
+) -> tuple[RiskReport, dict[str, float | None]]:  # fmt: skip
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
     drawn = draw_files(data, Intruder(**json.loads(intruder)), files_rng)
