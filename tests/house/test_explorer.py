@@ -61,7 +61,7 @@ def test_a_click_shows_what_is_behind_a_release_and_other_choices_take_it_away(e
 
 def test_an_attack_that_says_nothing_tells_why(explorer):
     silent = explorer.plan.not_applicable(explorer.trials)
-    assert "live together" in silent["household_join"]
+    assert "households" in silent["household_join"]
     for name, why in silent.items():
         explorer.attack.value = name
         assert explorer.map.data == {}

@@ -407,7 +407,7 @@ def test_bad_input_is_named():
         attacked(table, table)
     with pytest.raises(DataError, match="`id` must name a column"):
         rd.check(table.assign(id=1), table, "id", quasi="sex")
-    with pytest.raises(DataError, match="none: no person"):
+    with pytest.raises(DataError, match="must have the same values in both files"):
         rd.check(table.assign(id=table["id"] + 1000), table, "id", quasi="sex")
     with pytest.raises(NotApplicable):
         run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))

@@ -62,7 +62,10 @@ def test_a_further_alpha_changes_no_other_row():
 
 def test_uses_of_the_same_stream_give_the_same_measures_as_before():
     row = utility_trial(np.random.default_rng(3), dataset=2016, n_reference_sets=10, reference_set_size=20)
-    assert {name: row[name] for name in EARLIER_USES} == pytest.approx(EARLIER_USES)
+    before = dict(EARLIER_USES)
+    # Equal released distances are ordered by their last bit, which differs between processors: one neighbour in a gap.
+    assert row["imputation_error"] == pytest.approx(before.pop("imputation_error"), rel=0.01)
+    assert {name: row[name] for name in before} == pytest.approx(before)
 
 
 def test_distances_of_the_city_pairs():
@@ -223,7 +226,7 @@ def test_an_embedding_that_the_clique_attack_calls_safe_is_opened_by_its_equal_d
     from benchmarks._equalities import equalities_trial
 
     setting = {"n_reference_sets": 20, "reference_set_size": 10}
-    found = equalities_trial({"dataset": 3, "rounding_km": 0.0, **setting}, np.random.default_rng(3))
+    found = equalities_trial(np.random.default_rng(3), dataset=3, rounding_km=0.0, **setting)
     assert found["certified"]
     assert found["within_1m"] >= 0.95
     assert found["wrong"] == 0

@@ -205,8 +205,8 @@ def public_input(entry: Entry, name: str, data: Records, public: Mapping[str, pd
     declared = entry.public[name]
     if name not in public:
         raise ParameterError(
-            f"`{name}` must be given for the method {entry.name!r} ({declared.meaning}); the places of the records "
-            "are never used for it"
+            f"`{name}` must be given for the method {entry.name!r} ({declared.meaning}); it must be public: "
+            "the places of the records are never used for it"
         )
     value = declared.give(public[name])
     # Beside `points` they come as these do; beside `lat` and `lon` in degrees.

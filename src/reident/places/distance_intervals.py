@@ -187,7 +187,7 @@ def morans_i_bounds(
     --------
     >>> intervals = distance_intervals([[0, 2, 9], [2, 0, 8], [9, 8, 0]], width_km=5)
     >>> [round(bound, 3) for bound in morans_i_bounds([1, 2, 9], intervals, band_km=6)]
-    [-0.605, 0.289]
+    [-0.5, 0.474]
     """
     lower, upper = intervals
     values = check_vector(values, "values", length=len(lower))
