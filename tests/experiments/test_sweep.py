@@ -72,7 +72,7 @@ def test_stored_trials_are_read_and_only_missing_ones_run(tmp_path):
 
 def test_a_torn_line_costs_one_trial(tmp_path):
     first = run(cache=tmp_path)
-    (file,) = tmp_path.iterdir()
+    (file,) = tmp_path.glob("*.jsonl")
     file.write_bytes(file.read_bytes()[:-20])
     second, third = run(cache=tmp_path), run(cache=tmp_path)
     assert (second.attrs["n_run"], third.attrs["n_run"]) == (1, 0)

@@ -18,7 +18,7 @@ import pandas as pd
 import threadpoolctl
 from tqdm import tqdm
 
-from reident.base import ParameterError, TrialError, check_integer, check_seed, local_cluster
+from reident.base import ParameterError, TrialError, check_integer, check_seed, local_cluster, occupied
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
@@ -130,18 +130,19 @@ def sweep(
     pairs = itertools.product(enumerate(settings), range(repetitions))
     plan = [_task(trial, number, setting, repetition, seed, shared) for (number, setting), repetition in pairs]
     store = Store(Path(cache) / f"{trial.__name__}-{code}.jsonl" if cache else None)
-    results = {task.key: store.rows[task.key] for task in plan if task.key in store.rows}
-    tasks = list({task.key: task for task in plan if task.key not in results}.values())
     failures: list[str] = []
-    with tqdm(total=len(plan), initial=len(plan) - len(tasks), desc=trial.__name__, unit="trial",
-              disable=not progress, mininterval=1.0) as bar:  # fmt: skip
-        for task, rows, error in _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER), context):
-            bar.update()
-            if error:
-                failures.append(f"{task}: {error}")
-            else:
-                results[task.key] = rows
-                store.append(task, rows)
+    with store.writing(plan):
+        results = {task.key: store.rows[task.key] for task in plan if task.key in store.rows}
+        tasks = list({task.key: task for task in plan if task.key not in results}.values())
+        with tqdm(total=len(plan), initial=len(plan) - len(tasks), desc=trial.__name__, unit="trial",
+                  disable=not progress, mininterval=1.0) as bar:  # fmt: skip
+            for task, rows, error in _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER), context):
+                bar.update()
+                if error:
+                    failures.append(f"{task}: {error}")
+                else:
+                    results[task.key] = rows
+                    store.append(task, rows)
     finished = [(task, row) for task in plan if task.key in results for row in results[task.key]]
     frame = pd.DataFrame([{**task.setting, "repetition": task.repetition, **row} for task, row in finished])
     frame.attrs = {
@@ -221,9 +222,32 @@ class Store:
     def __init__(self, path: Path | None) -> None:
         self.path, self.before = path, b""
         self.rows: dict[str, Rows] = {}
-        if path is None:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._read(path)
+
+    @contextmanager
+    def writing(self, plan: Sequence[Task]) -> Iterator[None]:
+        """Keep other processes from running the same trials while those of `plan` that are not stored are run.
+
+        Raises
+        ------
+        DataError
+            If another process runs them.
+        """
+        if self.path is None or all(task.key in self.rows for task in plan):
+            yield
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with occupied(self.path.parent, "cache", lock=f"{self.path.stem}.lock"):
+            self._read(self.path)  # another process may have stored some since
+            try:
+                yield
+            except KeyboardInterrupt:
+                n_stored = sum(task.key in self.rows for task in plan)
+                message = f"{n_stored} of {len(plan)} trials finished; they are in {self.path}"
+                raise KeyboardInterrupt(message) from None
+
+    def _read(self, path: Path) -> None:
         text = path.read_bytes() if path.is_file() else b""
         self.before = b"\n" if text and not text.endswith(b"\n") else b""
         for line in text.splitlines():
@@ -247,6 +271,7 @@ class Store:
         finally:
             os.close(descriptor)
         self.before = b""
+        self.rows[task.key] = rows
 
 
 def _run(trial: Trial, task: Task, context: Any = None) -> Finished:
