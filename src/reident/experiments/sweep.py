@@ -8,8 +8,8 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,9 +134,13 @@ def sweep(
     with store.writing(plan):
         results = {task.key: store.rows[task.key] for task in plan if task.key in store.rows}
         tasks = list({task.key: task for task in plan if task.key not in results}.values())
-        with tqdm(total=len(plan), initial=len(plan) - len(tasks), desc=trial.__name__, unit="trial",
-                  disable=not progress, mininterval=1.0) as bar:  # fmt: skip
-            for task, rows, error in _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER), context):
+        finished_tasks = _finished(trial, tasks, jobs, scheduler or os.environ.get(SCHEDULER), context)
+        # Closed here, so that workers end with the sweep and not when the interpreter does.
+        with closing(finished_tasks), tqdm(
+            total=len(plan), initial=len(plan) - len(tasks), desc=trial.__name__, unit="trial",
+            disable=not progress, mininterval=1.0,
+        ) as bar:  # fmt: skip
+            for task, rows, error in finished_tasks:
                 bar.update()
                 if error:
                     failures.append(f"{task}: {error}")
@@ -298,7 +302,9 @@ def _run_on_worker(trial: Trial, task: Task, context: Any = None) -> Finished:
     return _run(trial, task, context)
 
 
-def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any, context: Any = None) -> Iterator[Finished]:
+def _finished(
+    trial: Trial, tasks: list[Task], jobs: int, scheduler: Any, context: Any = None
+) -> Generator[Finished, None, None]:
     """Run trials in this process or on dask's workers; yield each as it ends."""
     jobs = min(jobs, len(tasks))
     if not tasks:
