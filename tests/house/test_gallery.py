@@ -37,6 +37,17 @@ def test_a_figure_of_no_experiment_is_refused(tmp_path):
         gallery(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["README.md", "kroll2015/claims.csv"])
+def test_files_of_a_user_are_not_replaced(tmp_path, name):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    for write in (write_gallery, lambda folder: collect(FIGURES, folder)):
+        with pytest.raises(DataError, match="take another folder"):
+            write(tmp_path)
+    assert file.read_text() == "mine"
+
+
 def test_results_are_collected_with_their_claims(tmp_path):
     made, folder = tmp_path / "made" / "kroll2015", tmp_path / "kept"
     (made / "figures").mkdir(parents=True)

@@ -21,6 +21,9 @@ __all__ = ["PAGE", "claims_table", "collect", "gallery", "headlines", "note_resu
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
 
+#: The page's first line: only a folder with such a page, or an empty one, is written to.
+TITLE = "# Every figure"
+
 #: Between these lines a README beside the folder of figures holds the documents with their headline results.
 MARKS = ("<!-- claims -->\n", "<!-- end of claims -->\n")
 
@@ -38,7 +41,7 @@ def gallery(folder: str | Path) -> str:
     """
     folder = Path(folder)
     parts = [
-        "# Every figure",
+        TITLE,
         "Each figure with its finding. `reident figures NAME` draws those of an experiment.",
         f"## Claims by verdict\n\n{claims_table(folder)}",
         "How a claim is decided, and which rules were changed after a run: [verdicts](../docs/verdicts.md).",
@@ -64,7 +67,16 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
     """Copy the figures and claims of every experiment in `results` to `folder`; return the names.
 
     `results` is the output folder of `reident reproduce`. An experiment that is not there keeps its committed figures.
+
+    Raises
+    ------
+    DataError
+        If `folder` holds files and no page of figures.
     """
+    _check_made_here(Path(folder))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if not (Path(folder) / PAGE).exists():
+        (Path(folder) / PAGE).write_text(TITLE + "\n", encoding="utf-8")
     collected = []
     for name in experiments():
         source, target = Path(results) / name, Path(folder) / name
@@ -74,6 +86,17 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
                 shutil.copyfile(file, target / file.name)
             collected.append(name)
     return collected
+
+
+def _check_made_here(folder: Path) -> None:
+    """Refuse a folder in which files of a user would be replaced."""
+    page = folder / PAGE
+    made_here = page.is_file() and page.read_text(encoding="utf-8", errors="replace").startswith(TITLE + "\n")
+    if folder.exists() and not made_here and (not folder.is_dir() or page.exists() or any(folder.glob("[!.]*"))):
+        raise DataError(
+            f"`folder` must be a folder that `reident gallery` wrote, or an empty one, got {str(folder)!r}: its files "
+            "would be replaced; take another folder"
+        )
 
 
 def claims_table(folder: str | Path) -> str:
@@ -178,7 +201,14 @@ def _fill(file: Path, content: str) -> None:
 
 
 def write_gallery(folder: str | Path) -> Path:
-    """Write the page into the folder of figures; fill README and the notes in ``paper`` beside it; return the page."""
+    """Write the page into the folder of figures; fill README and the notes in ``paper`` beside it; return the page.
+
+    Raises
+    ------
+    DataError
+        If `folder` holds files and no page of figures.
+    """
+    _check_made_here(Path(folder))
     page, root = Path(folder) / PAGE, Path(folder).resolve().parent
     page.write_text(gallery(folder), encoding="utf-8")
     _fill(root / PAGE, headlines(folder))
