@@ -68,6 +68,7 @@ from .options import Whole as Whole
 from .options import check_together as check_together
 from .options import checked as checked
 from .options import described as described
+from .outputs import LOCK as LOCK
 from .outputs import WORK as WORK
 from .outputs import check_replaceable as check_replaceable
 from .outputs import foreign_files as foreign_files

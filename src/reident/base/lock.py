@@ -53,21 +53,21 @@ def hold(file: BinaryIO) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def occupied(folder: Path, name: str, *, lock: str = "lock") -> Iterator[str]:
-    """Keep other processes from working in `folder`; give a token that names this attempt.
+def occupied(lock: Path, name: str, folder: Path) -> Iterator[str]:
+    """Keep other processes from working in `folder`, the parameter `name`; give a token of this attempt.
 
-    The lock is one on the open file `folder`/`lock`, which the system lets go of however the process ends.
+    The lock is one on the open file `lock`, which the system lets go of however the process ends.
 
     Raises
     ------
     DataError
         If another process works there: it says which, and since when.
     """
-    with (folder / lock).open("a+b") as file:
+    with lock.open("a+b") as file:
         if not _try(file, wait=False):
-            other = holder(folder, lock)
+            other = holder(lock)
             raise DataError(
-                f"`{name}` must be a folder without another process, got {str(folder.parent)!r}: another reident "
+                f"`{name}` must be a folder without another process, got {str(folder)!r}: another reident "
                 f"(pid {other.get('pid', 'unknown')}, since {other.get('since', 'just now')}) works here; wait, or "
                 "take another folder"
             )
@@ -83,10 +83,10 @@ def occupied(folder: Path, name: str, *, lock: str = "lock") -> Iterator[str]:
                 file.truncate(0)
 
 
-def holder(folder: Path, lock: str = "lock") -> dict[str, Any]:
-    """Return the process at work in a folder, as far as it is written: its `pid`, `since` and `token`."""
+def holder(lock: Path) -> dict[str, Any]:
+    """Return the process that has the lock of a folder, as far as it is written: its `pid`, `since` and `token`."""
     try:
-        entry = json.loads((folder / lock).read_bytes())
+        entry = json.loads(lock.read_bytes())
     except (OSError, ValueError):
         return {}
     return entry if isinstance(entry, dict) else {}

@@ -21,6 +21,9 @@ RECORD = ".reident.json"
 #: Inside an output folder: unfinished work, which the program may remove.
 WORK = ".work"
 
+#: In it: the file that the process at work there has locked.
+LOCK = "lock"
+
 
 def foreign_files(folder: Path, names: Collection[str] | None = None) -> list[str]:
     """List the files of a folder that the program did not write, or that were changed since.
@@ -159,7 +162,7 @@ def working(out: Path, *, private: bool = False) -> Iterator[tuple[Path, str]]:
     except OSError as error:
         reason = error.strerror or error
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {reason}") from error
-    with occupied(work, "out") as token:
+    with occupied(work / LOCK, "out", out) as token:
         yield work, token
 
 
@@ -191,7 +194,7 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
         target.parent.mkdir(parents=True, exist_ok=True)
         for unfinished in target.parent.iterdir():
             if unfinished.name.startswith(prefix) and _is_unfinished(unfinished):
-                with contextlib.suppress(DataError), occupied(unfinished, parameter):
+                with contextlib.suppress(DataError), occupied(unfinished / LOCK, parameter, target):
                     shutil.rmtree(unfinished, ignore_errors=True)
         work = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
     except OSError as error:
@@ -200,7 +203,7 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
         ) from None
     try:
         _claim(work)
-        with occupied(work, parameter):
+        with occupied(work / LOCK, parameter, target):
             filled = work / "made"
             filled.mkdir()
             fill(filled)

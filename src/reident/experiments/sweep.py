@@ -242,7 +242,7 @@ class Store:
         if self.path is None or all(task.key in self.rows for task in plan):
             yield
             return
-        with occupied(self.path.parent, "cache", lock=f"{self.path.stem}.lock"):
+        with occupied(self.path.with_suffix(".lock"), "cache", self.path.parent):
             self._read(self.path)  # another process may have stored some since
             try:
                 yield

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import reident
-from reident.base import WORK, DataError, check_replaceable, holder, outputs, record_files, scratch
+from reident.base import LOCK, WORK, DataError, check_replaceable, holder, outputs, record_files, scratch
 from reident.data._paths import data_folder
 from reident.experiments.sweep import SCHEDULER
 from reident.kernels._cache import cache_folder
@@ -87,7 +87,7 @@ def publish(out: Path, work: Path, *, token: str | None = None) -> None:
     DataError
         If the process that started the run has ended, by its `token`: another may do the same run.
     """
-    if token is not None and holder(out / WORK).get("token") != token:
+    if token is not None and holder(out / WORK / LOCK).get("token") != token:
         raise DataError(f"the run {work.name!r} was given up: the reident process that started it has ended")
     target = out / work.name.partition(_SIGN)[0]
     check_replaceable(target)
