@@ -58,8 +58,7 @@ def _large() -> list[Row]:
 def _nearest() -> list[Row]:
     """Claim, for every person, the nearest of as many released places, and say how sure that is."""
     from reident.methods.attacks import run_attack
-    from reident.methods.outcome import Knowledge
-    from reident.methods.release import Release
+    from reident.methods.release import Knowledge, Release
 
     def attack(n: int) -> None:
         rng = np.random.default_rng(1)

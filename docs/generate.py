@@ -19,7 +19,7 @@ import pandas as pd
 import reident
 from reident.data.papers import errata
 from reident.methods._entry import Entry
-from reident.methods.catalogue import describe, entries
+from reident.methods.registry import describe, entries
 from reident.runner._index import read_claims
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import experiments

@@ -36,12 +36,11 @@ def as_release(release, dataset, id=None, lat=None, lon=None):  # noqa: A002
 
 
 def attacked(release, original, *, id=None, limit=0.25, attacks=None, seed=0, **given):  # noqa: A002
-    """Return the frame of `evaluate` for a release whose column `id` tells the pairs; without it nobody knows them."""
+    """Return the frame of `evaluate` for a release whose column `id` names the pairs; without it they are in order."""
     dataset = rd.Dataset.of(original, **given)
     made = as_release(release, dataset, id, given.get("lat"), given.get("lon"))
     truth = made.table.index.get_indexer(dataset.data.index)
-    known_pairs = id is not None or isinstance(release, Release) or is_graph(release)
-    knowledge = dataset.knowledge(truth if known_pairs else None, earlier=given.get("earlier", ()))
+    knowledge = dataset.knowledge(truth, earlier=given.get("earlier", ()))
     return rd.evaluate(made, knowledge, limit=limit, attacks=attacks, seed=seed).frame
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reident
-from reident.methods.catalogue import entries
+from reident.methods.registry import entries
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs"))  # where the scripts find each other

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import reident as rd
 from reident.methods import entries
 from reident.methods.attacks import run_attack
-from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
-from reident.methods.release import Release
+from reident.methods.outcome import NotApplicable, judge_persons
+from reident.methods.release import Knowledge, Release
 from reident.tables.labels import common_texts, places_among
 
 QUASI = ["sex", "age"]

@@ -16,8 +16,7 @@ import reident as rd
 from reident.base import DataError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, release
-from reident.methods.reading import shares_of
-from reident.methods.utilities import measure_utility
+from reident.methods.utilities import measure_utility, shares_of
 from reident.networks import utility as networks
 from reident.networks.graph import as_network
 from reident.places import utility as places

@@ -15,7 +15,7 @@ import shapely
 import reident as rd
 from judged import attacked
 from reident.methods import entries
-from reident.methods.given import read_public
+from reident.methods.forms import read_public
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
 from reident.workbench.microdata import microdata

@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 import reident as rd
 from judged import attacked
 from reident.base import DataError, ParameterError
-from reident.methods.attacks import attack_names, run_attack
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
-from reident.methods.release import Release
+from reident.methods.attacks import run_attack
+from reident.methods.outcome import NotApplicable, Outcome, judge
+from reident.methods.release import Knowledge, Release
 from reident.places.distances import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Roles, Step, make
@@ -270,18 +270,6 @@ def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
     assert row_of(found, "similarity")["share_above_limit"] == 1
 
 
-def test_without_ids_confidence_is_judged():
-    table = people(200, 8).drop(columns="id")
-    release = table.sample(frac=1, random_state=1)
-    found = row_of(attacked(release, table, quasi=["sex", "age", "town"], attacks=["exact_join"]), "exact_join")
-    with_id = people(200, 8)
-    told = row_of(
-        attacked(with_id, with_id, quasi=["sex", "age", "town"], id="id", attacks=["exact_join"]), "exact_join"
-    )
-    assert found["risk"] == pytest.approx(told["risk"])
-    assert found["n_above"] == told["n_above"]
-
-
 # The judge's own rules.
 
 
@@ -294,10 +282,8 @@ def test_a_calibrated_confidence_is_kept_and_another_corrected():
     rng = np.random.default_rng(0)
     sure = rng.uniform(0, 1, 5000)
     good = judge(outcome(sure, rng.random(5000) < sure), 0.25)
-    assert good["calibrated"]
     assert good["share_above_limit"] == pytest.approx((sure > 0.25).mean())
     bad = judge(outcome(sure, rng.random(5000) < 0.1 * sure), 0.25)
-    assert not bad["calibrated"]
     assert bad["share_above_limit"] == 0
     assert bad["worst"] < 0.2
 
@@ -351,7 +337,7 @@ def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
     release = Release("points", known + rng.normal(0, 0.01, known.shape), "coordinate_noise", {"sigma_deg": 0.01}, 8000)
     knowledge = Knowledge(known, [], np.arange(8000), n_persons=8000)
     of_all = run_attack("nearest_place", release, knowledge).claims
-    monkeypatch.setattr("reident.methods.nearest._ENOUGH", 1000)
+    monkeypatch.setattr("reident.methods.nearest._FROM", 1000)
     of_some = run_attack("nearest_place", release, knowledge).claims
     assert (of_some["claim"] == of_all["claim"]).all()
     # The sizes that are tried lie a fifth apart.
@@ -410,8 +396,7 @@ def test_bad_input_is_named():
     with pytest.raises(DataError, match="must have the same values in both files"):
         rd.check(table.assign(id=table["id"] + 1000), table, "id", quasi="sex")
     with pytest.raises(NotApplicable):
-        run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
-    assert len(attack_names()) >= 24
+        run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"], np.arange(30)))
 
 
 def test_places_with_gaps_are_attacked_as_far_as_they_go():

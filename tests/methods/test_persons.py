@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 import reident as rd
 from commands import call
-from reident.methods.attacks import run_attack
-from reident.methods.outcome import Knowledge
-from reident.methods.persons import in_persons
-from reident.methods.release import Release
+from reident.methods.attacks import in_persons, run_attack
+from reident.methods.release import Knowledge, Release
 from reident.workbench.microdata import microdata
 from reident.workbench.recipe import read_recipe
 from reident.workbench.roles import repeated_ids

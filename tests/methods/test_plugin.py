@@ -19,7 +19,7 @@ import pytest
 import reident as rd
 from judged import attacked, protect_into
 from reident.base import ParameterError, Real
-from reident.methods import Entry, catalogue, entries, find, registering
+from reident.methods import Entry, entries, find, registry
 from reident.methods.forms import release
 from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
@@ -34,10 +34,9 @@ STOPS = pd.DataFrame({"lat_deg": [50.2, 50.8], "lon_deg": [8.2, 8.8], "lines": [
 @pytest.fixture
 def example(monkeypatch):
     monkeypatch.syspath_prepend(str(PACKAGE))
-    monkeypatch.setattr(catalogue, "REGISTERED", catalogue.REGISTERED.copy())
+    monkeypatch.setattr(registry, "REGISTERED", registry.REGISTERED.copy())
     import reident_example
 
-    monkeypatch.setattr(registering, "REGISTERED", catalogue.REGISTERED)
     for entry in reident_example.METHODS:
         assert rd.register(entry) is entry
     return reident_example
@@ -139,7 +138,7 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
         (tmp_path / f"{name}_methods.py").write_text(f"from reident.methods import Entry\n{functions}{text}\n")
         monkeypatch.delitem(sys.modules, f"{name}_methods", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
-    catalogue._installed.cache_clear()
+    registry._installed.cache_clear()
     try:
         with pytest.warns(UserWarning, match="the package the-awry is left out") as warned:
             listed = [entry.name for entry in entries()]
@@ -149,7 +148,7 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
         assert "mine" not in listed
         assert callable(find("grid").function)
     finally:
-        catalogue._installed.cache_clear()
+        registry._installed.cache_clear()
 
 
 def _page():

@@ -7,5 +7,3 @@ Adding a method is one file (the function, in its subpackage) and one `Entry` in
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-import reident.methods.registering  # noqa: E402, F401  # adds its check of entries from packages to the catalogue

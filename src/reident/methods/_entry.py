@@ -37,9 +37,9 @@ class Parameter:
     name : str
         As in the function's signature.
     rule : Option
-        What it may be: what the signature says.
+        Its domain, as the signature says.
     start : plain value, optional
-        What the workbench takes where the function itself has no default, or None.
+        The workbench's value where the function itself has no default, or None.
     grid : tuple
         The values that the workbench tries by itself, weakest protection first; lengths are for a country with a
         median distance of 250 km between records where the entry is `scaled`.
@@ -79,12 +79,9 @@ class Parameter:
         return self.rule.check(value, self.name)
 
 
-#: Options that the workbench adds to attacks: what is read as the risk. "risk" is the success over the persons who are
-#: in the file, "precision" the share of claims that are right, "recall" the share of persons found.
+#: How an attack is read as a risk on a map: success over the persons in the file, share of claims that are right, or
+#: share of persons found.
 _MEASURE = Parameter("measure", Choice("risk", "precision", "recall"), "risk")
-EXTRAS: dict[str, tuple[Parameter, ...]] = {
-    "claims": (_MEASURE,),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +93,7 @@ class Entry:
     Attributes
     ----------
     name : str
-        What it is called on the command line, in the explorer and on maps.
+        Its name on the command line, in the explorer and on maps.
     role : {"anonymiser", "attack", "metric"}
     data : {"places", "table", "network"}
         The kind of data that it is applied to.
@@ -134,10 +131,8 @@ class Entry:
         Requirements, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers); of
         a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
         (`reident.methods.attacks.REQUIREMENTS`).
-    costly : bool
-        Whether it learns until a time limit or looks at all pairs: a panel or a map tries it only where it is named.
     seconds : float
-        For a costly attack, how long it takes at most, about, s.
+        For a costly method, its longest run, about, s: a map tries it only where it is named.
     by_pairs : bool
         Whether its cost grows with the pairs of a known and a released person of the same labels.
     """
@@ -161,7 +156,6 @@ class Entry:
     exact: bool = False
     usual: str = ""
     needs: str = ""
-    costly: bool = False
     seconds: float = 0.0
     by_pairs: bool = False
 
@@ -205,9 +199,10 @@ class Entry:
         of_data = {"table": "records", "places": "distances places", "network": "network relations"}[self.data]
         return tuple(dict.fromkeys(f"{of_data} {self.needs}".split()))
 
-    def fits(self, kind: str) -> bool:
-        """Tell whether the method applies to data of a kind."""
-        return kind == self.data
+    @property
+    def costly(self) -> bool:
+        """Whether the method learns until a time limit or looks at all pairs."""
+        return self.seconds > 0
 
     def suits(self, data: Any) -> bool:
         """Tell whether data have all that the method needs to be offered."""
@@ -232,37 +227,35 @@ class Entry:
     @property
     def extras(self) -> tuple[Parameter, ...]:
         """Options beside the function's own parameters where the method takes part in a map."""
-        added = EXTRAS.get(self.form, ())
-        return tuple(replace(option, start=self.start.get(option.name, option.start)) for option in added)
+        if self.role != "attack":
+            return ()
+        return (replace(_MEASURE, start=self.start.get("measure", _MEASURE.start)),)
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name."""
-        known = {parameter.name: parameter for parameter in (*self.parameters, *self.extras)}
-        if name not in known:
-            listed = ", ".join(known) or "none"
+        by_name = {parameter.name: parameter for parameter in (*self.parameters, *self.extras)}
+        if name not in by_name:
+            listed = ", ".join(by_name) or "none"
             raise ParameterError(f"`{self.name}` has no parameter {name!r}: it has {listed}")
-        return known[name]
+        return by_name[name]
 
     def defaults(self) -> dict[str, Any]:
-        """Return every parameter's default: the function's own, else the workbench's `start`."""
-        return {
-            parameter.name: parameter.start
-            if parameter.start is not None
-            or parameter.name not in self.signature
-            or self.signature[parameter.name].default is inspect.Parameter.empty
-            else self.signature[parameter.name].default
-            for parameter in (*self.parameters, *self.extras)
-        }
+        """Return every parameter's default: the workbench's `start`, else the function's own."""
+        defaults = {parameter.name: parameter.start for parameter in (*self.parameters, *self.extras)}
+        for name, argument in self.signature.items():
+            if name in defaults and defaults[name] is None and argument.default is not inspect.Parameter.empty:
+                defaults[name] = argument.default
+        return defaults
 
     def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options, checked, defaults filled in."""
         filled = self.defaults()
         for name, value in check_mapping(options, "options").items():
-            known = self.parameter(name)
-            filled[name] = None if value is None and filled[name] is None else known.check(value)
+            parameter = self.parameter(name)
+            filled[name] = None if value is None and filled[name] is None else parameter.check(value)
         rules = {parameter.name: parameter.rule for parameter in self.parameters}
         for name, rule in rules.items():
-            # A default must not stand in the way of what was asked for: of an outer radius of 100 m, 10 m inside.
+            # A default must not exceed a stated bound: with an outer radius of 100 m the inner one is 10 m.
             if rule.at_most and name not in options and filled[name] > filled[rule.at_most]:
                 filled[name] = 0.1 * filled[rule.at_most]
         check_together(rules, filled)
@@ -270,6 +263,5 @@ class Entry:
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of a call of the function with these options."""
-        added = {parameter.name for parameter in self.extras}
         checked = self.check(options)
-        return {**dict(self.fixed), **{name: value for name, value in checked.items() if name not in added}}
+        return {**dict(self.fixed), **{parameter.name: checked[parameter.name] for parameter in self.parameters}}

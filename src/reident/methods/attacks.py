@@ -1,35 +1,40 @@
-"""Run every attack in one way: from a release and the intruder's knowledge to claims about persons."""
+"""Attack. Run every attack in one way: from a release and the intruder's knowledge to claims about persons.
+
+Several records of one person: a class of k records protects nobody if all are the same person's. Both files are
+reduced before an attack: the release to one record a person and class (of the columns that are not perturbed, and where
+values or places are sought of these too), the known file to one row for each thing known of a person. Of the claims
+about a person the surest counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reident.base import ParameterError, check_listed, trial_seed
+from reident.base import IntArray, ParameterError, check_listed, trial_seed
 from reident.methods._entry import Entry
-from reident.methods.catalogue import entries, find
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome
-from reident.methods.persons import in_persons, once_each
-from reident.methods.release import Release
+from reident.methods.outcome import NotApplicable, Outcome
+from reident.methods.registry import entries, find
+from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.tables.classes import class_ids, first_rows
 
-__all__ = ["attack_names", "check_attacks", "lacking", "run_attack"]
-
-
-def attack_names() -> list[str]:
-    """Return the names of all attacks that can be run by name."""
-    return [entry.name for entry in entries("attack")]
+__all__ = ["REQUIREMENTS", "check_attacks", "in_persons", "lacking", "run_attack"]
 
 
 def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
     """Return names of attacks, each of which there is; None for all."""
     if names is None:
         return None
-    known, listed = attack_names(), check_listed(names, "attacks")
+    registered, listed = [entry.name for entry in entries("attack")], check_listed(names, "attacks")
     for name in listed:
-        if not isinstance(name, str) or name not in known:
-            raise ParameterError(f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(known)}")
+        if not isinstance(name, str) or name not in registered:
+            raise ParameterError(
+                f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(registered)}"
+            )
     return listed
 
 
@@ -48,7 +53,7 @@ REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
     "register": (lambda _, k: k.register is not None, "no register of the population is given"),
     "households": (lambda _, k: k.households is not None, "no households are given"),
     "earlier": (
-        lambda _, k: bool(k.earlier) or k.again is not None,
+        lambda _, k: bool(k.earlier) or k.repeat is not None,
         "no other release of the same persons is given, and the method is not known",
     ),
     "method": (lambda r, _: r.method not in ("unknown", "original"), "the method of the release is not known"),
@@ -61,10 +66,8 @@ def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
         is_met, reason = REQUIREMENTS[need]
         if not is_met(release, knowledge):
             return reason
-    return next(
-        (f"`{name}` is not given: {entry.public[name].meaning}" for name in entry.public
-         if name in entry.required and name not in knowledge.public), "",
-    )  # fmt: skip
+    absent = [name for name in entry.public if name in entry.required and name not in knowledge.public]
+    return f"`{absent[0]}` is not given: {entry.public[absent[0]].meaning}" if absent else ""
 
 
 def run_attack(
@@ -87,19 +90,86 @@ def run_attack(
     """
     entry = find(name, "attack")
     arguments = entry.arguments(options or {})
+    if reason := lacking(entry, release, knowledge):
+        raise NotApplicable(reason)
     if not len(knowledge.known) or not len(release.table):
         raise NotApplicable("nothing is released, or nobody is known")
-    for public, public_input in entry.public.items():
-        if public not in knowledge.public:
-            if public not in entry.required:
-                continue
-            raise NotApplicable(f"`{public}` is not given: {public_input.meaning}")
-        arguments[public] = public_input.give(knowledge.public[public])
+    public = {public: entry.public[public].give(knowledge.public[public])
+              for public in entry.public if public in knowledge.public}  # fmt: skip
     if rng is None:
         rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
     if entry.data in ("table", "places"):
         release, knowledge = in_persons(
             release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"
         )
-    outcome: Outcome = entry.function(release, knowledge, rng=rng, **arguments)
-    return once_each(outcome, knowledge)
+    outcome: Outcome = entry.function(release, knowledge, rng=rng, **arguments, **public)
+    return _surest(outcome, knowledge)
+
+
+# -- several records of a person ---------------------------------------------------------------------------------------
+
+
+def in_persons(
+    release: Release, knowledge: Knowledge, *, value: bool = False, place: bool = False
+) -> tuple[Release, Knowledge]:
+    """Return both files with one record a person and class; as they are where each record is a person's.
+
+    Parameters
+    ----------
+    release : Release
+    knowledge : Knowledge
+    value, place : bool
+        Whether the attack is about the sensitive value, or about the place: records that differ in it then stay apart.
+    """
+    if knowledge.persons is None:
+        return release, knowledge
+    name = f"in persons, {knowledge.sensitive if value else None}, {place}"
+    return knowledge.once(release, name, lambda: _reduced(release, knowledge, value=value, place=place))
+
+
+def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
+    alike = [knowledge.compared(release)[name].record_codes for name in knowledge.unperturbed(release)]
+    alike += _codes(release.table, [str(knowledge.sensitive)] if value and knowledge.sensitive in release.table else [])
+    if place:
+        alike += _codes(release.table, [LAT, LON]) if release.has_places else [np.arange(len(release.table))]
+    classes = class_ids(alike or [np.zeros(len(release.table), dtype=np.int64)])[0]
+    who, owner = pd.factorize(knowledge.who)[0], pd.factorize(knowledge.who_of(release.table.index))[0]
+    ids, n = class_ids([classes, owner])
+    rows = first_rows(ids, n)  # in order: the classes are numbered as they appear
+    truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
+    keys = [who, *_codes(knowledge.known, list(knowledge.known)), truth + 1]
+    if value and knowledge.secrets is not None:
+        keys += _codes(knowledge.secrets.to_frame(), [knowledge.secrets.name])
+    ids, n = class_ids(keys)
+    present = knowledge.present
+    somewhere = np.isin(who, who[present])
+    persons = first_rows(ids, n)
+    persons = persons[present[persons] | ~somewhere[persons]]
+    matrix = None if release.matrix_km is None else release.matrix_km[np.ix_(rows, rows)]
+    known = replace(knowledge, truth=truth).of(persons)
+    return replace(release, table=release.table.iloc[rows], matrix_km=matrix), known
+
+
+def _codes(table: pd.DataFrame, names: list[str]) -> list[IntArray]:
+    return [pd.factorize(table[name].astype(object), use_na_sentinel=False)[0].astype(np.int64) for name in names]
+
+
+def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
+    """Return one claim a person, the surest.
+
+    The same thing known of a person may be sought in several records: these exclude one another, so that chances add
+    up.
+    """
+    if knowledge.persons is None:
+        return outcome
+    claims, rows = outcome.claims, knowledge.known.index.get_indexer(outcome.claims.index)
+    person = knowledge.who_of(claims.index)
+    alone = rows < 0  # claims of released records
+    words = [np.where(alone, 0, codes[rows] + 1) for codes in _codes(knowledge.known, list(knowledge.known))]
+    same = class_ids([pd.factorize(person)[0], np.where(alone, np.arange(len(claims)) + 1, 0), *words])[0]
+    numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
+    summed = claims[numbers].groupby(same).sum(min_count=1).clip(upper=1).loc[same].set_axis(claims.index)
+    order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))
+    order = np.sort(order[~pd.Index(person[order]).duplicated()])
+    each = claims.assign(**{name: summed[name] for name in numbers}).iloc[order]
+    return replace(outcome, claims=each.set_axis(pd.Index(person[order])))

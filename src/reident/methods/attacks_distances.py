@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
-from reident.methods.attacks_places import nearest_to, told
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row, refused
-from reident.methods.release import LAT, LON, Release
+from reident.methods.attacks_places import nearest_to, place_known
+from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
 
@@ -20,7 +20,6 @@ __all__ = [
     "label_linkage",
     "multilateration",
     "population",
-    "quasi_clique",
     "reference_sets",
     "registration",
 ]
@@ -36,8 +35,6 @@ def label_linkage(
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by labels alone; see `reident.classical_linkage`."""
-    if not release.has_distances:
-        raise NotApplicable("no places are released: exact_join links tables by labels")
     shared, released, background = _labels(release, knowledge)
     if not shared:
         raise NotApplicable("no label is released as it was")
@@ -56,14 +53,13 @@ def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataF
     In both tables, of the release and of the known persons, whose places stand beside, the codes of the labels.
     """
     compared = knowledge.compared(release)
-    compared_columns = [(name, compared[name]) for name in knowledge.kept(release)]
+    compared_columns = [(name, compared[name]) for name in knowledge.unperturbed(release)]
     codes = [(name, column, column.label_of) for name, column in compared_columns if column.label_of is not None]
     released = pd.DataFrame({name: column.record_codes for name, column, _ in codes}, index=release.table.index)
     background = pd.DataFrame(
         {name: label[column.person_codes] for name, column, label in codes}, index=knowledge.known.index
     )
-    places = knowledge.known[[LAT, LON]] if knowledge.has_places else knowledge.known[[]]
-    return [name for name, _, _ in codes], released, pd.concat([background, places], axis=1)
+    return [name for name, _, _ in codes], released, pd.concat([background, knowledge.known[[LAT, LON]]], axis=1)
 
 
 def _linked(
@@ -71,22 +67,18 @@ def _linked(
     confidence: str | None = None,
 ) -> Outcome:  # fmt: skip
     """Turn links into claims: the other persons are without one; several claims about a person share."""
-    if confidence is None and knowledge.truth is None:
-        raise NotApplicable("how often such links are right cannot be told without true pairs")
     persons = np.arange(len(knowledge.known))
     rows = np.full(len(persons), -1)
-    sure, right = np.zeros(len(persons)), np.full(len(persons), np.nan if knowledge.truth is None else 0.0)
+    sure, right = np.zeros(len(persons)), np.zeros(len(persons))
     who = knowledge.known.index.get_indexer(links["known"])
-    what = release.table.index.get_indexer(links["release"])
+    record = release.table.index.get_indexer(links["release"])
     count = np.bincount(who, minlength=len(persons))
-    rows[who[::-1]] = what[::-1]
-    sure[who] = (
-        (links[confidence].to_numpy(float) if confidence else 1.0) / count[who] / _alike(release, knowledge)[what]
-    )
-    if knowledge.truth is not None:
-        np.add.at(right, who, (knowledge.truth[who] == what) / count[who])
+    rows[who[::-1]] = record[::-1]
+    by_link = links[confidence].to_numpy(float) if confidence else np.ones(len(links))
+    sure[who] = by_link / count[who] / _alike(release, knowledge)[record]
+    np.add.at(right, who, (knowledge.truth[who] == record) / count[who])
     claims = claims_by_row(release, knowledge, persons, rows, sure, right)
-    return Outcome(claims, "identity", f"{told(knowledge, release)}, {description}", complete=complete)
+    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}", complete=complete)
 
 
 def _alike(release: Release, knowledge: Knowledge) -> IntArray:
@@ -110,8 +102,6 @@ def _distances(
 
     Where the files are larger than such an attack can bear, persons are drawn.
     """
-    if not release.has_distances or not knowledge.has_places:
-        raise NotApplicable("no distances are released, or the intruder knows no places")
     shared, released, background = _labels(release, knowledge)
     order = rng.permutation(len(knowledge.known))
     partners = knowledge.agreement(release).counts() if shared else np.full(len(order), len(release.table))
@@ -154,7 +144,7 @@ def common_subgraph(
 
     shared, released, background, knowledge = _distances(release, knowledge, rng, _PAIRS)
     if knowledge.windows is None:
-        raise NotApplicable("how far released distances deviate is not known: neither the method nor true pairs are")
+        raise NotApplicable("how far released distances deviate is not known")
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         attack = common_subgraph_attack(
@@ -163,18 +153,6 @@ def common_subgraph(
         )  # fmt: skip
     description = "and how far released distances deviate, and takes the largest consistent match"
     return _linked(release, knowledge, attack.links, description, complete=attack.is_optimal)
-
-
-def quasi_clique(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    alpha: Annotated[float, _SHARE] = 0.5,
-    gamma: Annotated[float, Real(0, 1, open_low=True)] = 0.9,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Link by a large set of pairs in which most distances agree."""
-    return common_subgraph(release, knowledge, alpha=alpha, gamma=gamma, rng=rng)
 
 
 def registration(
@@ -307,7 +285,7 @@ def population(
     is_located = np.isfinite(places).all(axis=1)
     if not is_located.any():
         raise NotApplicable("no record could be placed")
-    outcome = nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng)
+    claims = nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng)
     description = "lays the shape of the released distances on where people live"
     source = "the places of that file" if towns is None else "a list of towns"
-    return Outcome(outcome.claims, "identity", f"{told(knowledge, release)}, and {description}: {source}")
+    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, and {description}: {source}")

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, IntArray, Real, SearchLimitWarning, Whole
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row, refused
-from reident.methods.release import Release
+from reident.base import Choice, IntArray, Real, SearchLimitWarning, Whole
+from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
+from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 
 __all__ = [
@@ -29,11 +29,9 @@ __all__ = [
 
 def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
     """Return the released network and the one that the intruder knows, both without directions."""
-    if release.network is None:
-        raise NotApplicable("no network is released")
-    if knowledge.network is None:
-        raise NotApplicable("the intruder is not said to know relations")
     released = release.network
+    assert released is not None
+    assert knowledge.network is not None
     return released.undirected() if isinstance(released, DirectedNetwork) else released, knowledge.network
 
 
@@ -70,7 +68,7 @@ def _surroundings(network: Network) -> list[tuple[int, ...]]:
     ]
 
 
-def _picked(release: Release, knowledge: Knowledge, background: IntArray, released: IntArray, what: str) -> Outcome:
+def _picked(release: Release, knowledge: Knowledge, background: IntArray, released: IntArray, mark: str) -> Outcome:
     """Claim one of the nodes that have the person's mark."""
     marks, inverse, counts = np.unique(released, return_inverse=True, return_counts=True)
     place = np.clip(np.searchsorted(marks, background), 0, len(marks) - 1)
@@ -78,49 +76,19 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     confidence = np.where(is_found, 1 / counts[place], 0.0)
     first = np.zeros(len(marks), dtype=np.int64)
     first[inverse[::-1]] = np.arange(len(released))[::-1]
-    right = np.full(len(background), np.nan)
-    if knowledge.truth is not None:
-        true_marks = released[np.maximum(knowledge.truth, 0)]
-        right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
+    true_marks = released[np.maximum(knowledge.truth, 0)]
+    right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
     rows = np.where(is_found, first[place], -1)
     claims = claims_by_row(release, knowledge, np.arange(len(background)), rows, confidence, right)
-    return Outcome(claims, "identity", f"the intruder knows {what} exactly and that the person is in the network")
+    return Outcome(claims, "identity", f"the intruder knows {mark} exactly and that the person is in the network")
 
 
 def _mapped(
-    release: Release, knowledge: Knowledge, mapping: Mapping[Any, Any], persons: IntArray, description: str,
-    *, complete: bool = True,
-) -> Outcome:  # fmt: skip
-    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons.
-
-    Where nobody can tell right claims from wrong ones, a claim is as sure as the node fits better than others: see
-    `_sure`.
-    """
-    everybody = np.array([mapping.get(label, -1) for label in knowledge.known.index], dtype=np.int64)
-    confidence = 1.0 if knowledge.truth is not None else _sure(release, knowledge, everybody)[persons]
-    claims = claims_by_row(release, knowledge, persons, everybody[persons], confidence, None)
-    return Outcome(claims, "identity", description, complete=complete)
-
-
-def _sure(release: Release, knowledge: Knowledge, rows: IntArray) -> FloatArray:
-    """Return 1 over the number of released nodes that fit each person, by the mapping of the friends, no worse.
-
-    The fit is the cosine of the person's friends, as they are mapped, with the friends of the node. No bound either
-    way: two halves that mirror each other are not seen, and a node that fits as well may be another's for sure.
-    """
-    released, background = both_networks(release, knowledge)
-    sure = np.zeros(len(rows))
-    for person in np.flatnonzero(rows >= 0):
-        friends = rows[background.indices[background.indptr[person] : background.indptr[person + 1]]]
-        friends = friends[friends >= 0]
-        neighbours = released.indices[released.indptr[rows[person]] : released.indptr[rows[person] + 1]]
-        near = [released.indices[released.indptr[row] : released.indptr[row + 1]] for row in friends]
-        # A friend who changes places with the person keeps what joins the two.
-        near.append(np.intersect1d(neighbours, friends))
-        shared = np.bincount(np.concatenate(near), minlength=released.n_nodes)
-        fit = shared / np.sqrt(np.maximum(released.degrees, 1))
-        sure[person] = 1 / np.count_nonzero(fit >= fit[rows[person]] - 1e-12)
-    return sure
+    release: Release, knowledge: Knowledge, mapping: Mapping[Any, Any], persons: IntArray, description: str
+) -> Outcome:
+    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons."""
+    nodes = np.array([mapping.get(label, -1) for label in knowledge.known.index], dtype=np.int64)
+    return Outcome(claims_by_row(release, knowledge, persons, nodes[persons], 1.0, None), "identity", description)
 
 
 def _by_label(network: Network, labels: pd.Index) -> Network:
@@ -211,8 +179,8 @@ def _known_seeds(
 ) -> tuple[dict[Any, int], IntArray]:
     """Draw persons with nodes known to the intruder, person -> row, and all others."""
     persons, rows = knowledge.pairs()
-    if persons is None or rows is None or len(persons) < 2 * n_seeds:
-        raise NotApplicable("the seeds are true pairs, and too few of them can be told")
+    if len(persons) < 2 * n_seeds:
+        raise NotApplicable(f"the seeds are true pairs, and there are fewer than {2 * n_seeds}")
     # The best known persons are those with most relations.
     order = np.argsort(-background.degrees[persons], kind="stable")
     chosen = np.sort(rng.choice(order[: 3 * n_seeds], n_seeds, replace=False))
@@ -254,42 +222,30 @@ def seedless_propagation(
     release: Release,
     knowledge: Knowledge,
     *,
+    seeding: Annotated[str, Choice("hubs", "spectral")] = "hubs",
     n: Annotated[int, Whole(2, unit="nodes")] = 100,
     theta: Annotated[float, Real(0)] = 0.5,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Find the first pairs by the pattern of the largest hubs, then recognise friends: passive attack without seeds."""
-    return _seedless(release, knowledge, n, theta, rng)
-
-
-def spectral_propagation(
-    release: Release, knowledge: Knowledge, *, theta: Annotated[float, Real(0)] = 0.5, rng: np.random.Generator
-) -> Outcome:
-    """Match both networks by all their eigenvectors, then recognise friends: for releases with rewired hubs.
+    """Find the first pairs by structure, then recognise friends: passive attack without seeds.
 
     Notes
     -----
-    Fan et al. (2019), see `reident.spectral_match`, for the seeds of Vanhoef (2012), 10.4.
+    By the pattern of the `n` largest hubs, or by all eigenvectors of both networks (Fan et al. 2019, see
+    `reident.spectral_match`), for releases with rewired hubs. Vanhoef (2012), section 10.4.
     """
-    return _seedless(release, knowledge, None, theta, rng)
-
-
-def _seedless(release: Release, knowledge: Knowledge, n: int | None, theta: float, rng: np.random.Generator) -> Outcome:
-    """Find first pairs by the `n` largest hubs, or by the spectra for None, and spread from them."""
     from reident.networks.seeds import find_seeds
 
-    released_values, background = both_networks(release, knowledge)
-    labelled, released = _by_label(background, knowledge.known.index), by_row(released_values)
-    how: dict[str, Any] = (
-        {"method": "spectral"} if n is None else {"n": min(n, background.n_nodes, released_values.n_nodes)}
+    released, background = both_networks(release, knowledge)
+    options: dict[str, Any] = (
+        {"n": min(n, background.n_nodes, released.n_nodes)} if seeding == "hubs" else {"method": seeding}
     )
     with refused():
-        seeding = find_seeds(released, labelled, **how, rng=rng)
-    seeds = {known: node for node, known in seeding.mapping.items()}
+        pairs = find_seeds(by_row(released), _by_label(background, knowledge.known.index), **options, rng=rng)
+    seeds = {person: node for node, person in pairs.mapping.items()}
     description = "the intruder knows relations, and no node"
-    return _propagated(
-        release, knowledge, released_values, background, seeds, theta, description, judged=np.arange(background.n_nodes)
-    )
+    judged = np.arange(background.n_nodes)
+    return _propagated(release, knowledge, released, background, seeds, theta, description, judged=judged)
 
 
 def _propagated(
@@ -319,8 +275,6 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     from reident.networks.edge_disclosure import class_posteriors
 
     released, background = both_networks(release, knowledge)
-    if knowledge.truth is None:
-        raise NotApplicable("who is who in the network cannot be told, so no relation can be judged")
     u, v = (knowledge.truth[ends] for ends in background.edges())
     sample = np.flatnonzero((u >= 0) & (v >= 0))
     sample = np.sort(rng.permutation(sample)[: knowledge.n_persons])

@@ -9,8 +9,9 @@ import pandas as pd
 
 from reident.base import Choice, FloatArray, IntArray, Whole, is_numeric
 from reident.methods.nearest import Near, assign, near_records, posterior
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, claims_by_row, refused
-from reident.methods.release import Release
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
+from reident.methods.release import Knowledge, Release
+from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids
 from reident.tables.record_linkage import link_records
 
@@ -41,10 +42,10 @@ def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
     return columns
 
 
-def needs_kept(release: Release, knowledge: Knowledge) -> list[str]:
-    """Return the quasi-identifiers that were left as they were, generalised or rounded, or say that there is none."""
+def needs_unperturbed(release: Release, knowledge: Knowledge) -> list[str]:
+    """Return the quasi-identifiers that were left as they were, generalised or rounded, or raise `NotApplicable`."""
     needs_table(release, knowledge)
-    columns = knowledge.kept(release)
+    columns = knowledge.unperturbed(release)
     if not columns:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
     return columns
@@ -56,17 +57,15 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     Notes
     -----
     The simplest intruder. All values count, none is too rare; a suppressed record is in no class. Columns in which true
-    pairs do not agree (noise, swapping) are left out: who knows the method knows them.
+    pairs do not agree (noise, swapping) are left out: an intruder who knows the method knows them.
     """
     del rng
-    columns = needs_kept(release, knowledge)
+    columns = needs_unperturbed(release, knowledge)
     agreement = knowledge.agreement(release)
     counts = agreement.counts()
     persons = np.arange(len(counts))
     confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
-    right = np.full(len(counts), np.nan)
-    if knowledge.truth is not None:
-        right = confidence * agreement.holds(persons, knowledge.truth)
+    right = confidence * agreement.holds(persons, knowledge.truth)
     first = _first_row(agreement.classes, agreement.members, agreement.starts)[agreement.groups]
     claims = claims_about(knowledge, persons, release.labels(first), confidence, right, 1 / max(1, len(release.table)))
     return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
@@ -77,9 +76,9 @@ def _first_row(classes: IntArray, members: IntArray, starts: IntArray) -> IntArr
     row_of = np.full(int(classes.max(initial=-1)) + 2, -1)
     row_of[classes[::-1]] = np.arange(len(classes))[::-1]
     some = np.diff(starts) > 0
-    first_rows = np.full(len(starts) - 1, -1)
-    first_rows[some] = row_of[members[starts[:-1][some]]]
-    return first_rows
+    rows = np.full(len(starts) - 1, -1)
+    rows[some] = row_of[members[starts[:-1][some]]]
+    return rows
 
 
 def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -90,28 +89,11 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
     """
     del rng
-    columns = needs_kept(release, knowledge)
-    if knowledge.truth is None and knowledge.persons is not None:
-        raise NotApplicable(
-            "whose each released record is cannot be told without true pairs: exact_join counts persons"
-        )
+    columns = needs_unperturbed(release, knowledge)
     ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
-    size = np.bincount(ids, minlength=n)[ids]
-    if knowledge.truth is None:
-        rows, persons = np.arange(len(size)), None
-    else:
-        persons = np.flatnonzero(knowledge.present)
-        rows = knowledge.truth[persons]
-    claims = pd.DataFrame(
-        {
-            "claim": release.table.index[rows].astype(object),
-            "confidence": 1 / size[rows],
-            "right": np.nan if persons is None else 1 / size[rows],
-            "base": 1 / len(size),
-            "present": True,
-        },
-        index=release.table.index[rows] if persons is None else knowledge.known.index[persons],
-    )
+    persons, rows = knowledge.pairs()
+    sure = 1 / np.bincount(ids, minlength=n)[ids[rows]]
+    claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(ids))
     description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
     return Outcome(claims, "identity", description, proven=True)
 
@@ -126,39 +108,31 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     """
     del rng
     needs_table(release, knowledge)
-    if knowledge.register is None:
-        raise NotApplicable("no register of the population is given")
-    columns = knowledge.kept(release)
-    shared = [column for column in columns if column in knowledge.register.columns]
+    register = knowledge.register
+    assert register is not None
+    shared = [column for column in knowledge.unperturbed(release) if column in register.columns]
     if not shared:
         raise NotApplicable("the register has none of the columns that were left as they were")
-    population = Knowledge(knowledge.register, shared, hierarchies=knowledge.hierarchies)
-    agreement = population.agreement(release)
-    of_class = np.zeros(len(agreement.sizes))
-    np.add.at(
-        of_class,
-        agreement.members,
-        np.bincount(agreement.groups)[np.repeat(np.arange(len(agreement.starts) - 1), np.diff(agreement.starts))],
-    )
-    rows = np.flatnonzero(agreement.classes >= 0)
-    size = of_class[agreement.classes[rows]]
-    confidence = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
+    compared = compare_columns(register, release.table, shared, knowledge.hierarchies)
+    agree = agreement(compared, list(compared), release.table, len(register))
+    of_class = np.zeros(len(agree.sizes))
+    groups = np.repeat(np.arange(len(agree.starts) - 1), np.diff(agree.starts))
+    np.add.at(of_class, agree.members, np.bincount(agree.groups)[groups])
+    rows = np.flatnonzero(agree.classes >= 0)
+    size = of_class[agree.classes[rows]]
+    sure = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
     claims = pd.DataFrame(
-        {
-            "claim": None, "confidence": confidence, "right": np.nan,
-            "base": 1 / len(knowledge.register), "present": True,
-        },
+        {"claim": None, "confidence": sure, "right": sure, "base": 1 / len(register), "present": True},
         index=release.table.index[rows],
-    )  # fmt: skip
-    description = f"the intruder has a register of {len(knowledge.register)} persons with {_listed(shared)}"
-    return Outcome(claims, "identity", description, proven=True, of_records=True)
+    )
+    description = f"the intruder has a register of {len(register)} persons with {_listed(shared)}"
+    return Outcome(claims, "identity", description, proven=True)
 
 
 def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
     near, weights, columns = _nearest(release, knowledge, rng)
-    claim, confidence, right = near.judged(weights, knowledge.truth)
-    claims = claims_by_row(release, knowledge, near.persons, claim, confidence, right)
+    claims = claims_by_row(release, knowledge, near.persons, *near.judged(weights, knowledge.truth))
     return Outcome(claims, "identity", f"{columns}, and takes the nearest record")
 
 
@@ -172,10 +146,10 @@ def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.
     near, weights, columns = _nearest(release, knowledge, rng)
     assigned = assign(near, weights)
     chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-    each = np.where(assigned >= 0, (weights / np.maximum(near.sizes, 1))[chosen], 0.0)
-    right = np.where(assigned >= 0, near.is_true(knowledge.truth)[chosen] / np.maximum(near.sizes[chosen], 1), 0.0)
+    size = np.maximum(near.sizes[chosen], 1)
     claim = np.where(assigned >= 0, near.rows[chosen], -1)
-    claims = claims_by_row(release, knowledge, near.persons, claim, each, right)
+    right = np.where(assigned >= 0, near.is_true(knowledge.truth)[chosen] / size, 0.0)
+    claims = claims_by_row(release, knowledge, near.persons, claim, weights[chosen] / size, right)
     return Outcome(claims, "identity", f"{columns}, and assigns the records one to one")
 
 
@@ -189,7 +163,7 @@ def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -
 _MOST_COLUMNS = 60
 
 
-def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return known persons and released records as numbers: labels as the mean of the covered values, all categories.
 
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
@@ -252,15 +226,13 @@ def record_linkage(
 
 def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any, ties: str) -> Outcome:
     persons = knowledge.sample(rng)
-    known, released = as_numbers(release, knowledge)
+    known, released = _as_numbers(release, knowledge)
     known = known.iloc[persons]
     columns, complete = _telling(known, released)
-    if (spread := getattr(distance, "spread", None)) is not None:  # what did not vary while learning was not learned
+    if (spread := getattr(distance, "spread", None)) is not None:  # columns that varied while learning
         columns = [c for c in columns if c in spread.index]
     if not (columns and complete):
         raise NotApplicable("no column of numbers tells released records apart, or numbers are missing")
-    if knowledge.truth is None:
-        raise NotApplicable("how often such links are right cannot be told without true pairs")
     true_rows = knowledge.truth[persons]
     truth = pd.Series(released.index[true_rows[true_rows >= 0]], index=known.index[true_rows >= 0])
     if not len(truth):
@@ -269,14 +241,9 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
         links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
     claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
-    description = (
-        f"{_KNOWS.format(columns=_listed(knowledge.compared(release)))}, and takes the record nearest by {distance}"
-    )
-    return Outcome(
-        claims,
-        "identity",
-        description if isinstance(distance, str) else f"{description.rpartition(' by ')[0]} by a learned distance",
-    )
+    by = distance if isinstance(distance, str) else "a learned distance"
+    knows = _KNOWS.format(columns=_listed(knowledge.compared(release)))
+    return Outcome(claims, "identity", f"{knows}, and takes the record nearest by {by}")
 
 
 def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -313,9 +280,7 @@ def learned_linkage(
     from reident.tables.choquet.choquet_linkage import learn_linkage
 
     persons, rows = knowledge.pairs()
-    if persons is None or rows is None:
-        raise NotApplicable("it learns from true pairs, and nobody can tell them")
-    known, released = as_numbers(release, knowledge)
+    known, released = _as_numbers(release, knowledge)
     columns, complete = _telling(known, released)
     if not complete:
         raise NotApplicable("numbers are missing")
@@ -326,8 +291,8 @@ def learned_linkage(
         )
     order = rng.permutation(len(persons))
     taught, judged = order[:n_training], np.sort(persons[order[n_training:]])
-    # Records that are equal are one: whoever finds one of them has found all. The training pairs alone are told apart
-    # by nearly any weights: the other records are what these must rule out.
+    # Equal records are one: an intruder who finds one of them has found all. Nearly any weights tell the training pairs
+    # alone apart: the other records are there for the weights to rule out.
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
     partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
     among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
@@ -337,8 +302,7 @@ def learned_linkage(
         columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
         time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
     )  # fmt: skip
-    others = knowledge.of(judged)
-    return _link(release, others, rng, learned, "share")
+    return _link(release, knowledge.of(judged), rng, learned, "share")
 
 
 def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -349,7 +313,7 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     Holohan et al. (2017), section V-B, with every noisy column taken together.
     """
     columns = needs_table(release, knowledge)
-    noisy = [column for column in columns if column not in knowledge.kept(release)]
+    noisy = [column for column in columns if column not in knowledge.unperturbed(release)]
     if not noisy or len(noisy) == len(columns):
         raise NotApplicable("it needs columns that form classes and others with noise inside them")
     near, _ = near_records(release, knowledge, knowledge.sample(rng))
@@ -358,7 +322,6 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     gaps = np.where(agrees, near.gaps, np.inf)
     rows = np.where(agrees, near.rows, -1)
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
-    claim, confidence, right = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
+    judged = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
     description = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
-    claims = claims_by_row(release, knowledge, inside.persons, claim, confidence, right)
-    return Outcome(claims, "identity", description)
+    return Outcome(claims_by_row(release, knowledge, inside.persons, *judged), "identity", description)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, IntArray, Real, Whole
-from reident.methods.attacks_tables import needs_kept, needs_table
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, refused
-from reident.methods.release import Release
+from reident.methods.attacks_tables import needs_table, needs_unperturbed
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, refused
+from reident.methods.release import Knowledge, Release
 from reident.tables.classes import encode_column
 from reident.tables.labels import common_texts, places_among, with_gaps
 
@@ -63,20 +63,12 @@ class _Shares:
         return value, count / np.maximum(self.totals, 1.0)
 
     def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str) -> Outcome:
-        """Return claims of values (codes, -1 for none), a row each, with their confidence."""
-        return self.outcome_of_persons(knowledge, claim[self.of], confidence[self.of], description)
-
-    def outcome_of_persons(
-        self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str
-    ) -> Outcome:
-        """Return claims of values (codes, -1 for none), a person each, with their confidence."""
+        """Return claims of values (codes, -1 for none) with their confidence, of each row or of each person."""
+        if len(claim) != len(self.of):
+            claim, confidence = claim[self.of], confidence[self.of]
         is_claimed = claim >= 0
         codes = np.maximum(claim, 0)
-        right = (
-            np.where(is_claimed, self.truth == claim, 0.0)
-            if knowledge.secrets is not None
-            else np.full(len(claim), np.nan)
-        )
+        right = np.where(is_claimed, self.truth == claim, 0.0)
         base = np.where(is_claimed, self.prior[codes], self.prior.max())
         labels = np.where(is_claimed, self.labels.to_numpy(object)[codes], None)
         persons = np.arange(len(claim))
@@ -84,18 +76,10 @@ class _Shares:
         return Outcome(claims, "attribute", f"{self.description}{description}", proven=True)
 
 
-def _needed(release: Release, knowledge: Knowledge) -> tuple[list[str], str]:
-    """Return the quasi-identifiers and the sensitive column, or say which of them is not released."""
-    columns, sensitive = needs_table(release, knowledge), knowledge.sensitive
-    if sensitive is None or sensitive not in release.table.columns:
-        raise NotApplicable("no sensitive column is released")
-    return columns, sensitive
-
-
 def _shares(release: Release, knowledge: Knowledge) -> _Shares:
     """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
-    _, sensitive = _needed(release, knowledge)
-    needs_kept(release, knowledge)
+    needs_unperturbed(release, knowledge)
+    sensitive = str(knowledge.sensitive)
     return knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
 
 
@@ -112,11 +96,10 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     order = np.lexsort((spread.col, -spread.data, spread.row))
     rows, counts = spread.row[order], spread.data[order].astype(np.float64)
     starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
-    truth = np.full(len(of), -1)
-    if knowledge.secrets is not None:
-        truth = places_among(knowledge.secrets, values)
+    assert knowledge.secrets is not None
+    truth = places_among(knowledge.secrets, values)
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
-    columns = ", ".join(map(str, knowledge.kept(release)))
+    columns = ", ".join(map(str, knowledge.unperturbed(release)))
     description = f"the intruder knows {columns} of each person exactly and that the person is in the file"
     totals = np.bincount(rows, counts, minlength=spread.shape[0]).astype(np.float64)
     return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, description)
@@ -215,8 +198,6 @@ def similarity(
     )
     true_numbers, of = numbers[np.maximum(shares.truth, 0)], shares.of
     right = np.where(close[of] & (shares.truth >= 0), (true_numbers >= low[of]) & (true_numbers <= high[of]), 0.0)
-    if knowledge.secrets is None:
-        right = np.full(len(right), np.nan)
     claims = claims_about(knowledge, np.arange(len(of)), claim[of], np.where(close, sure, 0.0)[of], right, base[of])
     description = f"{shares.description}, and claims an interval where all values lie within {width:.0%} of the range"
     return Outcome(claims, "attribute", description, proven=True)
@@ -244,8 +225,6 @@ def background_knowledge(
     """
     del rng
     shares = _shares(release, knowledge)
-    if knowledge.secrets is None:
-        raise NotApplicable("what a person does not have can be said only where the true values are known")
     n, truth = len(shares.of), shares.truth
     remaining, lost = shares.totals[shares.of], np.zeros(n)
     out = np.full((n, excluded), -1)  # the values ruled out
@@ -260,8 +239,8 @@ def background_knowledge(
         first = (value >= 0) & ~ruled & (best < 0)
         best, best_count = np.where(first, value, best), np.where(first, count, best_count)
     description = f", and rules out {excluded} wrong value(s) of each person"
-    guessed = shares.outcome_of_persons(knowledge, best, best_count / np.maximum(remaining, 1e-300), description)
-    # Who guesses without the release can rule out the same values.
+    guessed = shares.outcome(knowledge, best, best_count / np.maximum(remaining, 1e-300), description)
+    # A guess without the release can rule out the same values.
     likeliest = np.full(n, -1)
     for value in np.argsort(-shares.prior, kind="stable")[: excluded + 1]:
         likeliest = np.where((likeliest < 0) & ~(out == value).any(axis=1), value, likeliest)
@@ -282,15 +261,13 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     """
     from reident.tables.intersection import intersection_attack
 
-    columns, sensitive = _needed(release, knowledge)
+    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
     others = list(knowledge.earlier)
-    if not others and knowledge.again is not None:
+    if not others and knowledge.repeat is not None:
         rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
-        others = [knowledge.again(rng, rows=np.sort(rows))]
-    sensitive_tables = [earlier.table for earlier in (release, *others) if sensitive in earlier.table.columns]
-    tables = [
-        table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in sensitive_tables
-    ]  # a gap is a value, too
+        others = [knowledge.repeat(rng, rows=np.sort(rows))]
+    tables = [other.table for other in (release, *others) if sensitive in other.table.columns]
+    tables = [table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in tables]  # a gap is a value, too
     if len(tables) < 2:
         raise NotApplicable("no other release of the same persons is given, and the method is not known")
     with refused():
@@ -300,10 +277,9 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
         )  # fmt: skip
     guess, confidence = attack.table["guess"].astype(object), attack.table["posterior"].fillna(0).to_numpy(float)
     prior = tables[0][sensitive].value_counts(normalize=True)
-    right = np.nan
-    if knowledge.secrets is not None:
-        true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
-        right = (true_texts.to_numpy() == guessed_texts.to_numpy()).astype(float)
+    assert knowledge.secrets is not None
+    true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
+    right = (true_texts.to_numpy() == guessed_texts.to_numpy()).astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
     description = (
@@ -319,13 +295,13 @@ def attribute_inference(
 
     Notes
     -----
-    What the model knows of persons whose record it never saw is statistics, not disclosure: every person is predicted
+    Predictions for persons whose record the model never saw are statistics, not disclosure: every person is predicted
     by forests trained on all records, and by forests trained without a third of them that holds the person's own. The
-    gain of the first over the second is the risk. Without the true pairs there is no control, only the commonest value.
+    gain of the first over the second is the risk.
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    columns, sensitive = _needed(release, knowledge)
+    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
     rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
     target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
     if not 2 <= len(values) <= 50:
@@ -342,29 +318,24 @@ def attribute_inference(
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])
         return probabilities
 
-    everybody = np.arange(len(persons))
-    attack = shares(sampled, everybody)
+    attack = shares(sampled, np.arange(len(persons)))
     prior = np.bincount(target, minlength=len(values)) / len(target)
     claim = attack.argmax(axis=1)
-    right = control = np.full(len(persons), np.nan)
-    if knowledge.secrets is not None:
-        truth = places_among(knowledge.secrets.iloc[persons], values)
-        right = (truth == claim).astype(float)
-        if knowledge.truth is not None:
-            fold_of_row = np.full(len(release.table) + 1, -1)
-            fold_of_row[rows[sampled]] = np.arange(len(sampled)) % 3
-            fold = fold_of_row[knowledge.truth[persons]]
-            control = right.copy()
-            for part in range(3):
-                who = np.flatnonzero(fold == part)
-                if who.size:
-                    left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
-                    control[who] = left_out.argmax(axis=1) == truth[who]
+    assert knowledge.secrets is not None
+    truth = places_among(knowledge.secrets.iloc[persons], values)
+    right = (truth == claim).astype(float)
+    fold_of_row = np.full(len(release.table) + 1, -1)
+    fold_of_row[rows[sampled]] = np.arange(len(sampled)) % 3
+    fold = fold_of_row[knowledge.truth[persons]]
+    control = right.copy()
+    for part in range(3):
+        who = np.flatnonzero(fold == part)
+        if who.size:
+            left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
+            control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
-    if np.isfinite(control).all():
-        claims["control"] = control
     description = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
-    return Outcome(claims, "attribute", description)
+    return Outcome(claims.assign(control=control), "attribute", description)
 
 
 def _features(
@@ -382,7 +353,6 @@ def _features(
         label_of = compared.label_of
         if label_of is None:
             assert compared.covers is not None
-            # The commonest of the labels that agree.
             frequent = np.bincount(compared.record_codes, minlength=compared.covers.shape[1])
             label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
         released_values.append(compared.record_codes[rows].astype(float))

@@ -1,37 +1,39 @@
-"""The forms of release: how a method makes one, and the assumptions open to an intruder.
+"""Releases by registered methods: the arguments of a method, its return value, and an intruder who knows the method.
 
-A method is called by the names of its arguments, see `reident.methods.given`. What it returns is read into a `Release`.
-So a method of a form that is here needs no code of its own: map, explorer, command line, studies and real releases
-call `release`.
+A method is called by the names of its arguments: `ARGUMENTS` finds those that are data; public inputs are read as the
+methods that take them say, and the confidential data never stand in for them. Its return value is read by its form. So
+a method needs no code of its own: map, explorer, command line, studies and real releases call `release`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, PrivacyWarning, RNGLike
+from reident.base import DataError, ParameterError, PrivacyWarning, Public, PublicPlaces, RNGLike, check_mapping
 from reident.methods._entry import Entry
-from reident.methods.catalogue import entries, find
-from reident.methods.given import GIVEN, Records, known_public, public_input, read_public
+from reident.methods.registry import entries, find
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import as_network
+from reident.places.distances import great_circle_km
 from reident.places.points import read_places
 from reident.places.tolerance import tolerated
 from reident.tables._lattice import too_large
 
 __all__ = [
+    "ARGUMENTS",
     "FORMS",
     "NONE",
     "Form",
+    "check_public_used",
     "guarantee",
     "lacking",
-    "law_of",
+    "read_public",
     "release",
     "tolerance",
     "touched",
@@ -41,11 +43,146 @@ __all__ = [
 NONE = "original"
 
 
-def law_of(release: Release) -> str:
-    """Return the public law by which a release was made, see `Entry.law`; "" for none, or an unknown method."""
-    if release.method == NONE:
-        return "ring"  # of no width
-    return next((entry.law for entry in entries("anonymiser") if entry.name == release.method), "")
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _points(data: Any, table: pd.DataFrame) -> Any:
+    """Return places as the custodian has them: in a projected CRS a grid is that of the CRS."""
+    if not data.crs:
+        return table
+    import geopandas as gpd
+
+    points = gpd.points_from_xy(table[LON], table[LAT], crs="EPSG:4326")
+    return gpd.GeoDataFrame(table.drop(columns=[LAT, LON]), geometry=points).to_crs(data.crs)
+
+
+def _named(attribute: str, parameter: str, columns: str) -> Callable[[Any, Any], list[str]]:
+    """Return a finder of the columns of a role; data without one lack an argument of the method."""
+
+    def find_columns(data: Any, _: Any) -> list[str]:
+        if not getattr(data, attribute):
+            raise ParameterError(f"`{parameter}` must name {columns}, got none")
+        return list(getattr(data, attribute))
+
+    return find_columns
+
+
+def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
+    """Return the sensitive column where a criterion about it is set; without one it plays no part."""
+    return data.sensitive if any(options.get(name) is not None for name in ("ell", "t")) else None
+
+
+#: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
+ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "points": lambda data, _: _points(data, data.table),
+    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
+    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
+    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
+    "table": lambda data, _: data.table,
+    "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
+    "columns": _named("numeric", "quasi", "a numeric column"),
+    "groups": _named("numeric", "quasi", "a numeric column"),
+    "quasi": _named("quasi", "quasi", "the columns that are protected"),
+    "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
+    "epsilon_quasi": _named("epsilon_quasi", "epsilon_quasi", "a column"),
+    "hierarchies": lambda data, _: data.hierarchies,
+    "sensitive": _sensitive,
+    "graph": lambda data, _: data.network,
+}
+
+
+def _takers() -> dict[str, Public]:
+    return {name: public for entry in entries() for name, public in entry.public.items()}
+
+
+def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return public inputs as plain tables, each read as the methods that take it say.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If no registered method takes an input of the name, or it cannot be read.
+    """
+    takers = _takers()
+    read = {}
+    for name, value in check_mapping(public, "public").items():
+        if name not in takers:
+            raise ParameterError(f"`public` must hold inputs that a method takes ({', '.join(takers)}), got {name!r}")
+        read[name] = takers[name].read(value, name)
+    return read
+
+
+def _public_input(entry: Entry, name: str, data: Any, public: Mapping[str, pd.DataFrame]) -> Any:
+    """Return a public input as a method takes it, or raise."""
+    declared = entry.public[name]
+    if name not in public:
+        raise ParameterError(
+            f"`{name}` must be given for the method {entry.name!r} ({declared.meaning}); it must be public: "
+            "the places of the records are never used for it"
+        )
+    value = declared.give(public[name])
+    # Beside `points` they come as these do; beside `lat` and `lon` in degrees.
+    return _points(data, value) if isinstance(declared, PublicPlaces) and "points" in entry.signature else value
+
+
+def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> None:
+    """Refuse public inputs that none of the methods, attacks and metrics takes: they would have no effect.
+
+    Raises
+    ------
+    ParameterError
+        If there is one; it says which methods take it.
+    """
+    for name in public:
+        if not any(name in entry.public for entry in chosen):
+            takers = ", ".join(entry.name for entry in entries() if name in entry.public) or "no method"
+            raise ParameterError(
+                f"`{name}` must be left out, nothing here uses it "
+                f"({', '.join(entry.name for entry in chosen[:5]) or 'no places'}): it is an input of {takers}"
+            )
+
+
+def _arguments(
+    entry: Entry, data: Any, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
+) -> dict[str, Any]:
+    """Bind the arguments of a method by their names."""
+    arguments = entry.arguments(options)
+    for name in entry.signature:
+        if name in arguments or (name in entry.public and name not in public and name not in entry.required):
+            continue
+        if name in entry.public:
+            arguments[name] = _public_input(entry, name, data, public)
+        elif name == "rng":
+            arguments[name] = rng
+        elif name in ARGUMENTS:
+            arguments[name] = ARGUMENTS[name](data, options)
+    return arguments
+
+
+def lacking(entry: Entry, data: Any) -> str:
+    """Return the reason why an anonymiser cannot be applied to the data, "" if it can."""
+    try:
+        for name in entry.signature:
+            if name in entry.required:
+                _public_input(entry, name, data, data.public)
+            elif name in ("columns", "groups", "quasi", "epsilon_quasi"):
+                ARGUMENTS[name](data, {})
+    except (ParameterError, DataError) as error:
+        return str(error)
+    if dict(entry.fixed).get("method") == "ola":
+        return too_large(data.hierarchies[name].n_levels for name in data.quasi)
+    return ""
+
+
+def touched(entry: Entry, data: Any) -> list[str]:
+    """Return the columns that an anonymiser changes; none for places, since the place is moved."""
+    names = entry.signature
+    if {"columns", "groups"} & set(names):
+        return list(data.numeric)
+    return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []
+
+
+# -- return values -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -62,12 +199,12 @@ class Form:
         Records of which a real release can be made.
     """
 
-    read: Callable[[Any, Records], dict[str, Any] | None]
+    read: Callable[[Any, Any], dict[str, Any] | None]
     returns: str
     most_records: float = np.inf
 
 
-def _read_points(returned: Any, data: Records) -> dict[str, Any] | None:
+def _read_points(returned: Any, data: Any) -> dict[str, Any] | None:
     if isinstance(returned, tuple):
         return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
     if not isinstance(returned, pd.DataFrame):
@@ -76,14 +213,14 @@ def _read_points(returned: Any, data: Records) -> dict[str, Any] | None:
     return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
 
 
-def _read_distances(returned: Any, data: Records) -> dict[str, Any] | None:
+def _read_distances(returned: Any, data: Any) -> dict[str, Any] | None:
     matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
     if np.shape(matrix_km) != (len(data.table), len(data.table)):
         return None
     return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
-def _read_table(returned: Any, data: Records) -> dict[str, Any] | None:
+def _read_table(returned: Any, data: Any) -> dict[str, Any] | None:
     table = returned if isinstance(returned, pd.DataFrame) else getattr(returned, "table", None)
     if not isinstance(table, pd.DataFrame):
         return None
@@ -93,7 +230,7 @@ def _read_table(returned: Any, data: Records) -> dict[str, Any] | None:
     return {"table": table}
 
 
-def _read_network(returned: Any, data: Records) -> dict[str, Any] | None:
+def _read_network(returned: Any, data: Any) -> dict[str, Any] | None:
     if returned is None:
         return None
     network = as_network(getattr(returned, "network", returned))
@@ -127,26 +264,11 @@ FORMS: dict[str, Form] = {
 }
 
 
-def _arguments(
-    entry: Entry, data: Records, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
-) -> dict[str, Any]:
-    """Bind the arguments of a method by their names, see `GIVEN`."""
-    arguments = entry.arguments(options)
-    for name, parameter in entry.signature.items():
-        optional = name in entry.public and name not in public and parameter.default is not parameter.empty
-        if name in arguments or optional:
-            continue
-        if name in entry.public:
-            arguments[name] = public_input(entry, name, data, public)
-        elif name == "rng":
-            arguments[name] = rng
-        elif name in GIVEN:
-            arguments[name] = GIVEN[name](data, options)
-    return arguments
+# -- releases ----------------------------------------------------------------------------------------------------------
 
 
 def release(
-    data: Records,
+    data: Any,
     method: str,
     options: Mapping[str, Any] | None = None,
     *,
@@ -158,7 +280,7 @@ def release(
     Parameters
     ----------
     data : Microdata
-        Records with the roles of their columns (`reident.workbench.microdata.microdata`). Not modified.
+        Records with the roles of their columns. Not modified.
     method : str
         A registered anonymiser; ``"original"`` releases the data as they are.
     options : mapping, optional
@@ -198,19 +320,23 @@ def release(
             f"a method of the form {entry.form!r} must return {form.returns}, got {type(returned).__name__}"
         )
     return Release(
-        entry.form, method=entry.name, options=checked, n_original=len(data.table), made=returned, **attributes
+        entry.form, method=entry.name, options=checked, n_original=len(data.table), returned=returned, **attributes
     )
 
 
+def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
+    """Return the guarantee of a method with these options, in a sentence."""
+    if not entry.guarantee:
+        return "none: the risk depends on what an intruder knows"
+    if options.get("k") == 1 and not (options.get("ell") or options.get("t")):
+        return "none: with k = 1 a record may be alone in its class"
+    return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
+
+
 def tolerance(
-    known: Records,
-    protected: Release,
-    *,
-    alpha: float,
-    n_simulations: int = 100,
-    rule: str | None = None,
+    known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rule: str | None = None,
     rng: RNGLike = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters
@@ -233,56 +359,19 @@ def tolerance(
     dict
         ``window_km`` or ``intervals_km``, arguments of `common_subgraph_attack`; empty where no distances are released.
     """
-    entry = None if protected.method == NONE else find(protected.method, "anonymiser")
     if not protected.has_distances:
         return {}
+    usual, options = "exact", protected.options
+    if protected.method != NONE:
+        entry, takers = find(protected.method, "anonymiser"), _takers()
+        public = {name: takers[name].give(stored) for name, stored in known.public.items()}
+        usual, options = entry.tolerance, {**entry.arguments(options), **public}
 
-    def again(generator: np.random.Generator) -> tuple[Any, Any]:
-        remade = release(known, protected.method, protected.options, rng=generator)
-        return known.table.index.get_indexer(remade.table.index), remade.distances_km
+    def repeat(generator: np.random.Generator) -> tuple[Any, Any]:
+        repeated = release(known, protected.method, protected.options, rng=generator)
+        return known.table.index.get_indexer(repeated.table.index), repeated.distances_km
 
     return tolerated(
-        rule or ("exact" if entry is None else entry.tolerance),
-        lat=GIVEN["lat"](known, {}),
-        lon=GIVEN["lon"](known, {}),
-        options=protected.options
-        if entry is None
-        else {**entry.arguments(protected.options), **known_public(known.public)},
-        again=again,
-        alpha=alpha,
-        n_simulations=n_simulations,
-        rng=rng,
-    )
-
-
-def lacking(entry: Entry, data: Records) -> str:
-    """Return why an anonymiser cannot be applied to the data, "" if it can."""
-    try:
-        for name, parameter in entry.signature.items():
-            if name in entry.public:
-                if parameter.default is parameter.empty:
-                    public_input(entry, name, data, data.public)
-            elif name in GIVEN and name not in ("points", "lat", "lon", "distances_km", "table", "graph"):
-                GIVEN[name](data, {})
-    except (ParameterError, DataError) as error:
-        return str(error)
-    if dict(entry.fixed).get("method") == "ola":
-        return too_large(data.hierarchies[name].n_levels for name in data.quasi)
-    return ""
-
-
-def touched(entry: Entry, data: Records) -> list[str]:
-    """Return the columns that an anonymiser changes; none for places, since the place is moved."""
-    names = entry.signature
-    if {"columns", "groups"} & set(names):
-        return list(data.numeric)
-    return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []
-
-
-def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
-    """Return the guarantee of a method with these options, in a sentence."""
-    if not entry.guarantee:
-        return "none: the risk depends on what an intruder knows"
-    if options.get("k") == 1 and not (options.get("ell") or options.get("t")):
-        return "none: with k = 1 a record may be alone in its class"
-    return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
+        rule or usual, lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options=options, again=repeat,
+        alpha=alpha, n_simulations=n_simulations, rng=rng,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -10,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
-from reident.methods.outcome import Knowledge
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import unit_vectors
 from reident.tables.classes import class_ids
 from reident.tables.labels import interval_of
@@ -27,8 +27,8 @@ _CELLS_A_RADIUS = 1000
 _COPIES = 8
 #: Share of persons that are allowed not to be in the release when the size of the noise is estimated.
 _ABSENT = 0.1
-#: Persons from whose gaps the size of the noise is estimated; more of them do not tell it better.
-_ENOUGH = 20_000
+#: Persons from whose gaps the size of the noise is estimated.
+_FROM = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +64,13 @@ class Near:
             self, **{name: getattr(self, name)[which] for name in ("persons", "rows", "gaps", "sizes", "cut")}
         )
 
-    def is_true(self, truth: IntArray | None) -> FloatArray:
-        """Tell of each candidate whether the person's record is among those it stands for; NaN where unknown."""
-        if truth is None:
-            return np.full(self.rows.shape, np.nan)
+    def is_true(self, truth: IntArray) -> FloatArray:
+        """Return for each candidate whether the person's record is among those it stands for."""
         true_rows = truth[self.persons]
         true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
         return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
-    def judged(self, weights: FloatArray, truth: IntArray | None) -> tuple[IntArray, FloatArray, FloatArray]:
+    def judged(self, weights: FloatArray, truth: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the claim, its confidence and whether it is right, given weights of the candidates.
 
         Weights are of all the records that a candidate stands for together. Ties share.
@@ -128,7 +126,7 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     measures = knowledge.once(
         release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
     )
-    classes, n_classes = class_ids([measure.labels for measure in measures])
+    classes, n_classes = class_ids([labels for labels, _, _ in measures])
     row_of = np.full(n_classes, -1)
     row_of[classes[::-1]] = np.arange(len(table))[::-1]
     sizes = np.bincount(classes, minlength=n_classes)
@@ -136,52 +134,41 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     for start in range(0, len(persons), max(1, _CELLS // n_classes)):
         chunk = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
-        total = np.mean([measure.gaps(persons[chunk], row_of) for measure in measures], axis=0)
+        total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
             np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))
         )
         nearest_rows[chunk], gaps[chunk] = nearest, np.take_along_axis(total, nearest, axis=1)
     cut = np.full(len(persons), n_classes > k)
     near = Near(persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
-    return near, sum(measure.is_number for measure in measures)
+    return near, sum(is_number for _, _, is_number in measures)
 
 
-@dataclass(frozen=True, eq=False)
-class _Measure:
-    """How far persons and records are apart in one column."""
-
-    labels: IntArray
-    is_number: bool
-    known: FloatArray | None = None
-    low: FloatArray | None = None
-    high: FloatArray | None = None
-    apart: Any = None
-
-    def gaps(self, persons: IntArray, rows: IntArray) -> FloatArray:
-        if self.is_number:
-            assert self.known is not None and self.low is not None and self.high is not None  # noqa: PT018
-            x = self.known[persons][:, None]
-            beyond: FloatArray = np.nan_to_num(np.clip(np.maximum(self.low[rows] - x, x - self.high[rows]), 0, 1))
-            return beyond
-        apart: FloatArray = self.apart(persons, rows)
-        return apart
+#: The labels of the records of a column, the gaps between some persons and records, and whether they are of numbers.
+_Measure = tuple[IntArray, Callable[[IntArray, IntArray], FloatArray], bool]
 
 
 def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
+    """Return how far persons and records are apart in a column."""
     compared = knowledge.compared(release)[column]
     numbers = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
-    is_number = pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(numbers).any()
-    codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
-    ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2) if is_number else np.empty((0, 2))
-    if is_number and not np.isnan(ends).any():
-        finite = numbers[np.isfinite(numbers)]
-        scale = float(np.ptp(finite)) or 1.0
-        return _Measure(codes.astype(np.int64), True, numbers / scale, *(ends[codes].T / scale))
+    if pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(numbers).any():
+        codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
+        ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2)
+        if not np.isnan(ends).any():
+            scale = float(np.ptp(numbers[np.isfinite(numbers)])) or 1.0
+            known, (low, high) = numbers / scale, ends[codes].T / scale
 
-    def apart(persons: IntArray, rows: IntArray) -> FloatArray:
+            def beyond(persons: IntArray, rows: IntArray) -> FloatArray:
+                x = known[persons][:, None]
+                return np.nan_to_num(np.clip(np.maximum(low[rows] - x, x - high[rows]), 0, 1))
+
+            return codes.astype(np.int64), beyond, True
+
+    def differ(persons: IntArray, rows: IntArray) -> FloatArray:
         return (~compared.agree_all(persons, rows)).astype(np.float64)
 
-    return _Measure(compared.record_codes, False, apart=apart)
+    return compared.record_codes, differ, False
 
 
 def _ends(label: Any) -> tuple[float, float]:
@@ -204,7 +191,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     person in ten being allowed to have no record. `power` 2 is normal noise, 1 double exponential. Candidates beyond
     those at hand are taken to lie as densely as these.
     """
-    chosen = _size_of_noise(near.part(slice(None, None, 1 + len(near.persons) // _ENOUGH)), dimensions, power)
+    chosen = _size_of_noise(near.part(slice(None, None, 1 + len(near.persons) // _FROM)), dimensions, power)
     lowest = near.gaps.min(axis=1, keepdims=True)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     # Relative to the nearest, so that a person far from all still has a nearest one.
@@ -264,7 +251,7 @@ def assign(near: Near, weights: FloatArray) -> IntArray:
     size = near.sizes[people, places]
     turns = [(np.flatnonzero(size > turn), turn) for turn in range(min(_COPIES, int(size.max(initial=1))))]
     edges = [(people[e], order[first[e] + (people[e] + turn) % size[e]], cost[e]) for e, turn in turns]
-    # Everybody may stay without a record, at a price above that of any.
+    # Any person may stay without a record, at a price above that of any.
     n_records = len(near.classes)
     edges.append((np.arange(m), n_records + np.arange(m), np.full(m, cost.max(initial=1.0) + 10.0)))
     rows, columns, prices = (np.concatenate(part) for part in zip(*edges, strict=True))

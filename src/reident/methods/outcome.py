@@ -11,16 +11,11 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError, wilson_interval
-from reident.methods.knowledge import Knowledge
-from reident.methods.release import Release
+from reident.methods.release import Knowledge, Release
 
 __all__ = [
-    "LIMITS", "Knowledge", "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "judge",
-    "judge_persons", "refused", "shares_above",
+    "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "judge", "judge_persons", "refused",
 ]  # fmt: skip
-
-#: Limits at which the share of persons above is told: hundredths.
-LIMITS = np.arange(101) / 100
 
 #: Claims that are looked at together to learn how often claims of their kind are right.
 _KIND, _MOST_KINDS = 200, 10
@@ -52,20 +47,18 @@ class Outcome:
     claims : DataFrame
         One row a person attacked, indexed by the known file's labels: ``claim`` (a record's label, a value, another
         person; None without a claim), ``confidence`` (the probability that the attack itself gives the claim, 0 without
-        one), ``right`` (1 or 0, or the share that guessing among ties earns; NaN where nobody can tell), ``base`` (the
-        probability to be right without the release), ``present`` (whether the person is in the file), and for some
-        attacks ``control`` (whether the same attack is right on a release without the person).
+        one), ``right`` (1 or 0, or the share that guessing among ties earns), ``base`` (the probability to be right
+        without the release), ``present`` (whether the person is in the file), and for some attacks ``control``
+        (whether the same attack is right on a release without the person).
     what : {"identity", "attribute", "link"}
-        What is claimed: which record is the person's, which value the person has, who is joined to whom.
+        What is claimed: which record is the person's, which value the person has, which persons are joined.
     assumption : str
-        Who knows what, how exactly: a sentence.
+        What the intruder knows, and how exactly: a sentence.
     proven : bool
         Whether the confidence follows from the release itself (a share of equal records): it is then not corrected by
         how often claims were right.
     complete : bool
         Whether every search ended by itself.
-    of_records : bool
-        Whether the claims are indexed by the labels of the release, since they are about its records.
     """
 
     claims: pd.DataFrame
@@ -73,7 +66,6 @@ class Outcome:
     assumption: str
     proven: bool = False
     complete: bool = True
-    of_records: bool = False
 
     @property
     def links(self) -> pd.DataFrame:
@@ -90,17 +82,12 @@ class Outcome:
 
 
 def claims_about(
-    knowledge: Knowledge,
-    persons: IntArray,
-    claim: Any,
-    confidence: Any,
-    right: Any,
-    base: Any,
+    knowledge: Knowledge, persons: IntArray, claim: Any, confidence: Any, right: Any, base: Any
 ) -> pd.DataFrame:
     """Build the table of claims of an `Outcome` about the persons of some rows of the known file."""
     return pd.DataFrame(
         {
-            "claim": pd.Series([None] * len(persons) if claim is None else claim, dtype=object).to_numpy(),
+            "claim": np.asarray(claim, object),
             "confidence": np.asarray(confidence, float),
             "right": np.asarray(right, float),
             "base": np.broadcast_to(np.asarray(base, float), len(persons)),
@@ -115,12 +102,9 @@ def claims_by_row(
 ) -> pd.DataFrame:
     """Build claims of records by their row, -1 for none; `right` None compares with the truth."""
     if right is None:
-        right = np.nan if knowledge.truth is None else (rows == knowledge.truth[persons]) & (rows >= 0)
-    base = 1 / max(1, len(release.table))
+        right = (rows == knowledge.truth[persons]) & (rows >= 0)
     confidences = np.where(rows >= 0, confidence, 0.0)
-    return claims_about(
-        knowledge, persons, release.labels(rows), confidences, np.broadcast_to(right, len(persons)), base
-    )
+    return claims_about(knowledge, persons, release.labels(rows), confidences, right, 1 / max(1, len(release.table)))
 
 
 def gain(attack: Any, control: Any) -> FloatArray:
@@ -140,7 +124,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
 
     Of each person ``risk``, ``top``, the upper end of it that counts against a limit, and whether that is ``above`` it.
 
-    A person's risk is the confidence of the claim about them; for attributes what it gains over guessing, or over the
+    A person's risk is the confidence of the claim about them; for attributes its gain over guessing, or over the
     control where that is better. Confidence is checked against how often claims of its kind were right, and replaced by
     that if the two differ; confidence that follows from the release itself only where claims are right more often, and
     never by less. Only where the lower end of a risk exceeds guessing does its upper end count against the limit.
@@ -148,85 +132,61 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     Returns
     -------
     tuple of dict and DataFrame
-        ``risk`` (mean share of right claims over the persons in the file; of confidence where nobody can tell right
-        from wrong), ``measure``, which of the two it is ("success", "confidence"), with ``low`` and ``high``,
-        ``baseline``, ``control`` (the same for releases without the person, or for persons who are not in the file; NaN
-        without either), ``residual`` (the gain over the better of baseline and control, at most the worst person's),
-        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence
-        could be kept), ``verdict``
-        ("above the limit", "within the limit", "not told apart from guessing").
+        ``risk`` (mean share of right claims over the persons in the file) with ``low`` and ``high``, ``baseline``,
+        ``control`` (the same for releases without the person, or for persons who are not in the file; NaN without
+        either), ``residual`` (the gain over the better of baseline and control, at most the worst person's),
+        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``verdict`` ("above the limit",
+        "within the limit", "not told apart from guessing").
     """
-    inside, outside = (
-        outcome.claims[outcome.claims["present"].to_numpy(bool) == is_present] for is_present in (True, False)
-    )
+    present = outcome.claims["present"].to_numpy(bool)
+    inside, outside = outcome.claims[present], outcome.claims[~present]
     n = len(inside)
     if not n:
         raise NotApplicable("none of the known persons is in the release")
-    is_known = bool(inside["right"].notna().all())
     baseline, control = float(inside["base"].mean()), float("nan")
     if "control" in inside:
         control = float(inside["control"].mean())
     elif outcome.what == "attribute" and len(outside):
         control = float(outside["right"].mean())
-    rate = wilson_interval(float((inside["right"] if is_known else inside["confidence"]).sum()), n)
-    risks = _confidence_risks(inside, outcome)
-    if is_known and not _borne_out(inside, outcome):
-        risks = _risks_by_kind(inside, outcome)
+    rate = wilson_interval(float(inside["right"].sum()), n)
+    risk, top = (_confidence_risks if _borne_out(inside, outcome) else _risks_by_kind)(inside, outcome)
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
-    residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risks.risk.max()))
-    over = risks.top > limit + 1e-12
+    residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risk.max()))
+    over = top > limit + 1e-12
     guessing = not over.any() and rate.low <= baseline
     within = "not told apart from guessing" if guessing else "within the limit"
-    persons = pd.DataFrame({"risk": risks.risk, "top": risks.top, "above": over}, index=inside.index)
-    return {
+    summary = {
         "risk": rate.value,
-        "measure": "success" if is_known else "confidence",
         "low": rate.low,
         "high": rate.high,
         "baseline": baseline,
         "control": control,
         "residual": residual,
         "confidence": float(inside["confidence"].mean()),
-        "worst": float(risks.risk.max()),
+        "worst": float(risk.max()),
         "share_above_limit": float(over.mean()),
         "n_above": int(over.sum()),
         "n": n,
-        "calibrated": risks.is_confidence,
         "verdict": "above the limit" if over.any() else within,
-    }, persons
+    }
+    return summary, pd.DataFrame({"risk": risk, "top": top, "above": over}, index=inside.index)
 
 
-def shares_above(persons: pd.DataFrame) -> FloatArray:
-    """Return the share of persons, as `judge_persons` returns them, above each of `LIMITS`."""
-    shares: FloatArray = (persons["top"].to_numpy(float) > LIMITS[:, None] + 1e-12).mean(axis=1)
-    return shares
-
-
-@dataclass(frozen=True, eq=False)
-class _Risks:
-    """Each person's risk, the upper end of it that counts, and whether it is the confidence of the attack."""
-
-    risk: FloatArray
-    top: FloatArray
-    is_confidence: bool
-
-
-def _confidence_risks(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
-    """Take the confidence of each claim as the person's risk."""
+def _confidence_risks(claims: pd.DataFrame, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
+    """Take the confidence of each claim as the person's risk; return it and its upper end that counts."""
     risk = claims["confidence"].to_numpy(float)
     if outcome.what == "attribute":
         risk = gain(risk, claims["base"])
-    beyond = outcome.proven | (risk > _least(claims, outcome))
-    return _Risks(risk, np.where(beyond, risk, 0.0), is_confidence=True)
+    return risk, np.where(outcome.proven | (risk > _guess(claims, outcome)), risk, 0.0)
 
 
-def _least(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:
+def _guess(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:
     """Return the risk of guessing, beyond which a risk counts."""
     return np.zeros(len(claims)) if outcome.what == "attribute" else claims["base"].to_numpy(float)
 
 
-def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
-    """Take how often claims of a kind are right as the risk of its persons."""
+def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> tuple[FloatArray, FloatArray]:
+    """Take how often claims of a kind are right as the risk of its persons; return it and its upper end that counts."""
     confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
     kinds = _set_apart(_kinds(confidence), confidence, right)
     risk, low, high = _rates(right, kinds)
@@ -236,11 +196,11 @@ def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
             control = _rates(claims["control"].to_numpy(float), kinds)
             base, reach = np.maximum(base, control[0]), np.maximum(base, control[2])
         risk, low, high = gain(risk, base), gain(low, reach), gain(high, base)
-    top = np.where(low > _least(claims, outcome), high, 0.0)
+    top = np.where(low > _guess(claims, outcome), high, 0.0)
     if outcome.proven:
-        proven = _confidence_risks(claims, outcome).risk
+        proven = _confidence_risks(claims, outcome)[0]
         risk, top = np.maximum(risk, proven), np.maximum(top, proven)
-    return _Risks(risk, top, is_confidence=False)
+    return risk, top
 
 
 def _kinds(confidence: FloatArray) -> list[IntArray]:

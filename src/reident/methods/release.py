@@ -1,25 +1,28 @@
-"""A release in the one form in which every attack and every measure of utility reads it."""
+"""A release and an intruder's knowledge, in the one form in which attacks and measures of utility read them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident.base import DataError, FloatArray, IntArray, check_choice
+from reident.base import BoolArray, DataError, FloatArray, IntArray, check_choice
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.distances import great_circle_km
 from reident.places.points import LAT, LON
+from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
 
-__all__ = ["LAT", "LON", "RELEASES", "Release"]
+__all__ = ["LAT", "LON", "RELEASES", "Knowledge", "Release", "own_numbers"]
 
 #: The kinds of release there are.
 RELEASES = ("points", "distances", "table", "network")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Release:
         What is released: records with places, records with the distances between them, records, or a network.
     table : DataFrame
         The released records, without those left out: their columns, for points the places too (``lat_deg``,
-        ``lon_deg``). The index holds the original's labels (for a network row i tells who is node i of `network`): the
+        ``lon_deg``). The index holds the original's labels (of a network row i is about node i of `network`): the
         truth, which is not released.
     method : str
         Its name in the registry; ``"original"`` for the data as they are.
@@ -44,7 +47,7 @@ class Release:
         The released distances, for the form "distances".
     network : Network, DirectedNetwork or None
         For the form "network".
-    made : object
+    returned : object
         What the method itself returned, with what only this method tells, such as losses.
     """
 
@@ -55,7 +58,7 @@ class Release:
     n_original: int
     matrix_km: FloatArray | None = None
     network: Network | DirectedNetwork | None = None
-    made: Any = None
+    returned: Any = None
 
     def __post_init__(self) -> None:
         check_choice(self.form, "form", RELEASES)
@@ -73,7 +76,7 @@ class Release:
     @property
     def has_records(self) -> bool:
         """Whether records with their columns are released."""
-        return self.form in ("points", "distances", "table")
+        return self.form != "network"
 
     def labels(self, rows: IntArray) -> NDArray[Any]:
         """Return the original's labels of some records; None for a row of -1."""
@@ -93,9 +96,7 @@ class Release:
     @cached_property
     def distances_km(self) -> FloatArray | None:
         """Distances between the released records, km: those released, or those of released places; None without."""
-        if self.form == "points":
-            return great_circle_km(self.table[LAT].to_numpy(), self.table[LON].to_numpy())
-        return self.matrix_km
+        return self.between(np.arange(len(self.table))) if self.has_places else self.matrix_km
 
     def distances(self) -> FloatArray:
         """Return `distances_km`.
@@ -108,3 +109,157 @@ class Release:
         if self.distances_km is None:
             raise DataError(f"a release of the form {self.form!r} has no distances between its records")
         return self.distances_km
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """The intruder's knowledge, and the truth by which claims are judged.
+
+    Attributes
+    ----------
+    known : DataFrame
+        One row a person: the quasi-identifiers, and the places if these are known (``lat_deg``, ``lon_deg``).
+    quasi : sequence of str
+        Columns of `known` that the intruder uses beside places.
+    truth : ndarray of int64, shape (n_known,)
+        The row of the release that is each person's, -1 for a person who is not in it. It serves to judge claims,
+        never to make them, except where an attack says so.
+    sensitive : str or None
+        The column to be learned, and
+    secrets : Series or None
+        its true values, a person a row, to judge claims.
+    other_secrets : mapping of str to Series
+        Other columns to be learned, with their true values.
+    households : Series or None
+        The household of each person; missing for a person who lives alone.
+    weights : Series or None
+        How many persons of the population each person stands for.
+    persons : Series or None
+        The person of each record, by the labels of `known` and of the release; None where each is a person's. Then a
+        row of `known` is a record, and attacks count persons (`reident.methods.attacks`).
+    hierarchies : mapping
+        How categories are generalised, column -> Hierarchy.
+    network : Network or None
+        The relations that the intruder knows; node i is the person of row i of `known`.
+    windows : callable or None
+        ``windows(alpha, n_simulations, rng, rule)`` returns the deviations of distances that the intruder tolerates
+        (``window_km`` or ``intervals_km``), because they know the method.
+    repeat : callable or None
+        ``repeat(rng, rows=None)`` makes another release by the same method, of all records or of those of some rows.
+    earlier : sequence of Release
+        Releases of the same persons from before.
+    register : DataFrame or None
+        A public list of the population with the quasi-identifiers.
+    public : mapping of str to DataFrame
+        Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
+    n_persons : int
+        Persons on whom costly attacks are tried; drawn at random.
+    """
+
+    known: pd.DataFrame
+    quasi: Sequence[str]
+    truth: IntArray
+    sensitive: str | None = None
+    secrets: pd.Series | None = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    network: Network | None = None
+    windows: Callable[..., dict[str, Any]] | None = None
+    repeat: Callable[..., Release] | None = None
+    earlier: Sequence[Release] = ()
+    register: pd.DataFrame | None = None
+    public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    n_persons: int = 2000
+    other_secrets: Mapping[str, pd.Series] = field(default_factory=dict)
+    households: pd.Series | None = None
+    weights: pd.Series | None = None
+    persons: pd.Series | None = None
+
+    @property
+    def has_places(self) -> bool:
+        """Whether the intruder knows where the persons live."""
+        return {LAT, LON} <= set(self.known.columns)
+
+    @property
+    def present(self) -> BoolArray:
+        """Mask of the persons in the release."""
+        return self.truth >= 0
+
+    @property
+    def who(self) -> pd.Index:
+        """Person of each row of `known`: its label, or the person column where persons have several records."""
+        return self.who_of(self.known.index)
+
+    def who_of(self, labels: pd.Index) -> pd.Index:
+        """Return the persons of some records; an unknown person counts as different from all others."""
+        if self.persons is None:
+            return labels
+        persons = self.persons.reindex(labels).to_numpy(object)
+        return pd.Index(np.where(pd.isna(persons), labels.to_numpy(object), persons), dtype=object)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return the rows of the true pairs, (known, release)."""
+        persons = np.flatnonzero(self.present)
+        return persons, self.truth[persons]
+
+    def of(self, persons: IntArray) -> Knowledge:
+        """Return the knowledge of some persons, given by their rows, without their relations."""
+
+        def part(column: pd.Series | None) -> pd.Series | None:
+            return None if column is None else column.iloc[persons]
+
+        return replace(
+            self, known=self.known.iloc[persons], truth=self.truth[persons], secrets=part(self.secrets),
+            other_secrets={name: column.iloc[persons] for name, column in self.other_secrets.items()},
+            households=part(self.households), weights=part(self.weights), network=None,
+        )  # fmt: skip
+
+    def about(self, column: str) -> Knowledge:
+        """Return the same knowledge of an intruder with another sensitive column as the target."""
+        if column == self.sensitive:
+            return self
+        other = replace(self, sensitive=column, secrets=self.other_secrets[column])
+        other.__dict__["_stored"] = self._stored  # what is compared is the same
+        return other
+
+    def compared(self, release: Release) -> dict[str, ComparedColumn]:
+        """Compare the quasi-identifiers that the release has; done once a release."""
+
+        def compare() -> dict[str, ComparedColumn]:
+            columns = [column for column in self.quasi if column in release.table.columns]
+            return compare_columns(self.known, release.table, columns, self.hierarchies)
+
+        return self.once(release, "compared", compare)
+
+    def unperturbed(self, release: Release) -> list[str]:
+        """Return the quasi-identifiers that the release left as they were, generalised or rounded."""
+        return self.once(release, "unperturbed", lambda: kept_columns(self.compared(release), *self.pairs()))
+
+    def agreement(self, release: Release) -> Agreement:
+        """Return which released records agree with each person in the columns that are not perturbed."""
+        compared, names = self.compared(release), self.unperturbed(release)
+        return self.once(release, "agreement", lambda: agreement(compared, names, release.table, len(self.known)))
+
+    def once(self, release: Release, name: str, make: Callable[[], T]) -> T:
+        """Return an object that several attacks on a release need, made once and stored under a name."""
+        # The release is stored, too, so that its id stays its own.
+        stored = self._stored.setdefault(id(release), (release, {}))[1]
+        if name not in stored:
+            stored[name] = make()
+        return cast(T, stored[name])
+
+    def sample(self, rng: np.random.Generator) -> IntArray:
+        """Draw the rows of the persons for a costly attack, in order."""
+        n = len(self.known)
+        return np.sort(rng.choice(n, self.n_persons, replace=False)) if n > self.n_persons else np.arange(n)
+
+    @cached_property
+    def _stored(self) -> dict[int, tuple[Release, dict[str, Any]]]:
+        return {}
+
+
+def own_numbers(column: pd.Series) -> IntArray:
+    """Return a number for each value of a column, and another one for each cell that is missing."""
+    codes = pd.factorize(column)[0].astype(np.int64)
+    missing = codes < 0
+    codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
+    return codes

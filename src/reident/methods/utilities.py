@@ -1,82 +1,77 @@
-"""Calls of measures of utility: the compared parts of the original and of the release.
+"""Measures of utility: the compared parts of the original and of the release, as numbers, labels, shares or networks.
 
-A measure takes the two first, then what it names: the columns compared, numbers of the records, the sensitive column.
-So a measure of a form that is here needs no code of its own.
+A measure takes the two first, then the inputs that it names: the columns compared, numbers of the records, the
+sensitive column. So a measure of a form that is here needs no code of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.methods._entry import Entry
-from reident.methods.given import Given
 from reident.methods.outcome import NotApplicable
-from reident.methods.reading import numbers_of, shares_of, values_of
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
+from reident.tables.labels import LabelReader, ancestors, text_of
 
-__all__ = ["FURTHER", "UTILITIES", "Utility", "measure_utility"]
+__all__ = ["Bins", "bins_of", "measure_utility", "numbers_of", "shares_of", "values_of"]
+
+#: Values of a category that become a number each, the most frequent first.
+_MOST_VALUES = 30
 
 
-@dataclass(frozen=True)
-class Utility:
-    """One form of measures: the two things that they compare.
+def measure_utility(
+    entry: Entry, options: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release
+) -> float | None:
+    """Return the utility of a release by a registered measure; None where the measure does not apply.
 
-    Attributes
+    Parameters
     ----------
-    pair : callable
-        Returns what is compared, or raises `NotApplicable` where the release has nothing of it.
-    shared : bool
-        Whether the value is taken of the records that are released, and those left out lose their share.
+    entry : Entry
+        A metric.
+    options : mapping
+        Its parameters.
+    data : Microdata
+        Roles, hierarchies and public domain of the columns.
+    original : DataFrame
+        The records that were to be released, labels as in the release.
+    release : Release
     """
+    if entry.form not in _PAIRS:
+        raise ParameterError(f"`utilities` must be measures of utility, got {entry.name!r}: form {entry.form!r}")
+    arguments = entry.arguments(options)
+    try:
+        before, after = _PAIRS[entry.form](data, original, release)
+        names = [name for name in list(entry.signature)[2:] if name not in arguments]
+        if "columns" in names:
+            arguments["columns"] = list(before.columns)
+        if "values" in names:  # the released records' true values as numbers, a row each
+            arguments["values"] = values_of(data, original.loc[release.table.index])
+        if "target" in names:
+            arguments["target"] = _target(data, original, release)
+        value = float(entry.function(before, after, **arguments))
+    except NotApplicable:
+        return None
+    if entry.form in ("distance utility", "point utility") and math.isfinite(value):  # records left out lose theirs
+        value *= len(release.table) / release.n_original
+    return None if math.isnan(value) else value
 
-    pair: Callable[[Any, pd.DataFrame, Release], tuple[Any, Any]]
-    shared: bool = False
 
-    def measure(
-        self, entry: Entry, arguments: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release
-    ) -> float:
-        """Return the value of a measure with checked arguments."""
-        before, after = self.pair(data, original, release)
-        inputs = {
-            name: FURTHER[name](data, original, release, before)
-            for name in list(entry.signature)[2:]
-            if name in FURTHER and name not in arguments
-        }
-        value = float(entry.function(before, after, **inputs, **arguments))
-        share = len(release.table) / release.n_original if self.shared else 1.0
-        return value * share if math.isfinite(value) else value
-
-
-def _target(data: Any, original: pd.DataFrame, release: Release, _: Any) -> pd.Series:
+def _target(data: Any, original: pd.DataFrame, release: Release) -> pd.Series:
     if data.sensitive is None or data.sensitive not in release.table.columns:
         raise NotApplicable("no sensitive column is released, which could be predicted")
     return original[data.sensitive]
 
 
-#: What each further name of an argument means, of the data, the records, the release and the first of the pair.
-FURTHER: dict[str, Given] = {
-    "columns": Given(
-        "list", "value label", "the columns compared",
-        lambda data, original, release, before: list(before.columns),  # noqa: ARG005
-    ),
-    "values": Given(
-        "ndarray", "distance point", "the released records' true values as numbers, a row each",
-        lambda data, original, release, _: values_of(data, original.loc[release.table.index]),
-    ),
-    "target": Given("Series", "value label share", "the sensitive column of all records", _target),
-}  # fmt: skip
-
-
-def _kept(original: pd.DataFrame, release: Release, fewest: int) -> pd.DataFrame:
+def _released(original: pd.DataFrame, release: Release, fewest: int) -> pd.DataFrame:
     if len(release.table) < fewest:
         raise NotApplicable(f"fewer than {fewest} records are released")
     return original.loc[release.table.index]
@@ -86,7 +81,7 @@ def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, A
     """Return distances between the released records, true and released, km."""
     if release.distances_km is None:
         raise NotApplicable("no distances are released")
-    originals = _kept(original, release, 3)
+    originals = _released(original, release, 3)
     return great_circle_km(originals[LAT].to_numpy(float), originals[LON].to_numpy(float)), release.distances_km
 
 
@@ -94,7 +89,7 @@ def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]
     """Return the released records' places, true and released, as tables of degrees."""
     if not release.has_places:
         raise NotApplicable("no places are released")
-    return _kept(original, release, 1)[[LAT, LON]], release.table[[LAT, LON]]
+    return _released(original, release, 1)[[LAT, LON]], release.table[[LAT, LON]]
 
 
 def _quasi(data: Any, release: Release) -> list[str]:
@@ -136,38 +131,129 @@ def _networks(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any,
     return reordered(data.network, np.arange(len(original))), reordered(release.network, place)
 
 
-#: The form of an entry of a metric -> how it is called.
-UTILITIES: dict[str, Utility] = {
-    "distance utility": Utility(_distances, shared=True),
-    "point utility": Utility(_points, shared=True),
-    "value utility": Utility(_values),
-    "label utility": Utility(_labels),
-    "share utility": Utility(_shares),
-    "network utility": Utility(_networks),
+#: The form of a measure -> the two things that it compares.
+_PAIRS: dict[str, Callable[[Any, pd.DataFrame, Release], tuple[Any, Any]]] = {
+    "distance utility": _distances,
+    "point utility": _points,
+    "value utility": _values,
+    "label utility": _labels,
+    "share utility": _shares,
+    "network utility": _networks,
 }
 
 
-def measure_utility(
-    entry: Entry, options: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release
-) -> float | None:
-    """Return the utility of a release by a registered measure; None where the measure does not apply.
+# -- records as numbers, and as shares of bins ---------------------------------------------------------------------
 
-    Parameters
-    ----------
-    entry : Entry
-        A metric.
-    options : mapping
-        Its parameters.
-    data : Microdata
-        Roles, hierarchies and public domain of the columns.
-    original : DataFrame
-        The records that were to be released, labels as in the release.
-    release : Release
+
+def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
+    """Return released quasi-identifiers as numbers.
+
+    A generalised number becomes the mean of the values of the original domain that its label covers; a category becomes
+    one column for each of its values (the 30 most frequent): the share that it has among the values covered. The
+    values of a class are taken to be equally likely.
     """
-    if entry.form not in UTILITIES:
-        raise ParameterError(f"`utilities` must be measures of utility, got {entry.name!r}: form {entry.form!r}")
-    try:
-        value = UTILITIES[entry.form].measure(entry, entry.arguments(options), data, original, release)
-    except NotApplicable:
-        return None
-    return None if np.isnan(value) else value
+    parts: dict[str, Any] = {}
+    for column in data.quasi:
+        values = table[column]
+        if column in data.numeric and pd.api.types.is_numeric_dtype(values):
+            parts[column] = values.to_numpy(np.float64)
+            continue
+        domain = pd.Index(data.table[column].unique())
+        shares, codes = _covered(domain, values, data.hierarchies.get(column))
+        if column in data.numeric:
+            parts[column] = (shares * domain.to_numpy(np.float64)[:, None]).sum(axis=0)[codes]
+        else:
+            for value in data.table[column].value_counts().index[:_MOST_VALUES]:
+                parts[f"{column}={value}"] = shares[domain.get_loc(value)][codes]
+    return pd.DataFrame(parts, index=table.index)
+
+
+def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
+    """Return the true values of the records as numbers, a column each: the sensitive one too if it is a number."""
+    parts = [numbers_of(data, table).to_numpy(np.float64).reshape(len(table), -1)]
+    if data.sensitive is not None and pd.api.types.is_numeric_dtype(table[data.sensitive]):
+        parts.append(table[[data.sensitive]].to_numpy(np.float64))
+    return np.hstack(parts)
+
+
+def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
+    """Return the share of each value of a domain in each distinct label, and the label of each record."""
+    codes, labels = pd.factorize(values, use_na_sentinel=not missing)
+    place = domain.get_indexer(pd.Index(labels))
+    if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
+        return np.eye(len(domain))[:, place], codes
+    covered = LabelReader(domain, pd.Index(labels), hierarchy).cover().astype(float)
+    return covered / np.maximum(covered.sum(axis=0), 1.0), codes
+
+
+def _plain(domain: pd.Index, hierarchy: Any) -> bool:
+    """Return whether values of a domain stand for themselves alone: no label of a hierarchy, interval, list or mask."""
+    if pd.api.types.is_numeric_dtype(domain) or domain.isna().any():
+        return False
+    texts = {text_of(value) for value in domain}
+    above = set().union(*ancestors(hierarchy).values())
+    return not texts & above and not any(sign in text for text in texts for sign in "[]{}()*")
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of a column: numbers in at most so many of the same width over the domain, categories one a value.
+
+    Attributes
+    ----------
+    domain : Index
+        The values that the column may have: public where it has a hierarchy.
+    bin_of : ndarray of int64
+        The bin of each value of the domain; rare categories share one.
+    hierarchy : Hierarchy or None
+    """
+
+    domain: pd.Index
+    bin_of: IntArray
+    hierarchy: Any
+
+    def __len__(self) -> int:
+        return int(self.bin_of.max(initial=0)) + 1
+
+    def shares(self, values: pd.Series) -> FloatArray:
+        """Return how likely each record is in each bin, shape (records, bins)."""
+        n_bins = len(self)
+        if pd.api.types.is_numeric_dtype(self.domain) and pd.api.types.is_numeric_dtype(values):
+            return np.eye(n_bins)[_place(values.to_numpy(np.float64), self.domain, n_bins)]
+        shares, codes = _covered(self.domain, values, self.hierarchy, missing=True)
+        in_bins = np.zeros((n_bins, shares.shape[1]))
+        np.add.at(in_bins, self.bin_of, shares)
+        # A label that no value of the domain explains may be anything.
+        in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins
+        of_each: FloatArray = in_bins.T[codes]
+        return of_each
+
+
+def bins_of(data: Any, column: str, n_bins: int) -> Bins:
+    """Return at most `n_bins` bins of a column of the data."""
+    tree = data.hierarchies.get(column)
+    listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
+    domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
+    if pd.api.types.is_numeric_dtype(domain):
+        return Bins(domain, _place(domain.to_numpy(np.float64), domain, min(n_bins, len(domain))), tree)
+    bin_of = np.empty(len(domain), dtype=np.int64)
+    order = np.argsort([str(value) for value in domain])
+    bin_of[order] = np.arange(len(domain)) * min(n_bins, len(domain)) // len(domain)
+    return Bins(domain, bin_of, tree)
+
+
+def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
+    low, span = float(domain.min()), float(domain.max()) - float(domain.min())
+    place = np.floor((np.nan_to_num(values, nan=low) - low) / span * n_bins) if span else np.zeros(len(values))
+    return np.clip(place, 0, n_bins - 1).astype(np.int64)
+
+
+def shares_of(
+    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, n_bins: int = 10
+) -> dict[str, FloatArray]:
+    """Return for each column how likely each record is in each of its bins, see `Bins`.
+
+    A label that stands for several values lies in each with the same probability.
+    """
+    listed = data.quasi if columns is None else columns
+    return {column: bins_of(data, column, n_bins).shares(table[column]) for column in listed}

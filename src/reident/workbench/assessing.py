@@ -27,7 +27,7 @@ from reident.base import (
 )
 from reident.data.simulate import drawn_together
 from reident.methods import entries, find
-from reident.methods.given import check_public_used
+from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset, read_recipe_of
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.network_search import MOST_NODES, search_network

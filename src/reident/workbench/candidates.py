@@ -14,11 +14,9 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.methods import Entry, find
-from reident.methods.forms import FORMS
-from reident.methods.given import read_public
-from reident.methods.outcome import Knowledge
-from reident.methods.registering import register
-from reident.methods.release import LAT, LON, Release
+from reident.methods.forms import FORMS, read_public
+from reident.methods.registry import register
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, evaluate, own_order
 from reident.workbench.finishing import column_loss

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, IntArray
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome
-from reident.methods.release import Release
+from reident.methods.outcome import NotApplicable, Outcome
+from reident.methods.release import Knowledge, Release
 from reident.tables.classes import class_ids, suppressed_rows
 from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
@@ -41,15 +41,12 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
         The group of each released record; None: each record is a group.
     name : str
     """
-    if knowledge.truth is None:
-        raise NotApplicable("without pairs no released record is a known person's")
-    persons = np.flatnonzero(knowledge.present)
+    persons, rows = knowledge.pairs()
     if not persons.size:
         raise NotApplicable("none of the known persons is in the release")
-    rows = knowledge.truth[persons]
     alone = numbers is None
     group = np.arange(len(release.table)) if numbers is None else pd.factorize(np.asarray(numbers))[0]
-    cells = [codes_of(release.table[name]) for name in knowledge.kept(release)]
+    cells = [codes_of(release.table[name]) for name in knowledge.unperturbed(release)]
     cells += [] if alone else _gaps(release, knowledge, group)
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
@@ -61,14 +58,14 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     own[order] = np.repeat(lists, np.diff(ends, prepend=0))
     sure = 1 / _persons_of_lists(own, group, rows, knowledge.who[persons])[own[rows]]
     if alone:  # a record that is suppressed whole agrees with everybody
-        sure = np.where(suppressed_rows(release.table, knowledge.kept(release), "*")[rows], 1 / len(order), sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / len(order), sure)
     claims = pd.DataFrame(
         {"claim": release.labels(rows), "confidence": sure, "right": sure, "base": 1 / len(ends), "present": True},
         index=knowledge.who[persons],
     )
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
-    known = ", ".join(map(str, knowledge.kept(release)))
+    known = ", ".join(map(str, knowledge.unperturbed(release)))
     said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
 
@@ -93,10 +90,8 @@ def codes_of(column: pd.Series) -> IntArray:
 def _gaps(release: Release, knowledge: Knowledge, group: IntArray) -> list[IntArray]:
     """Return codes of the gaps inside groups, for columns that a constant of each group shifted."""
     persons, rows = knowledge.pairs()
-    assert persons is not None
-    assert rows is not None
     made = []
-    for name in set(knowledge.compared(release)) - set(knowledge.kept(release)):
+    for name in set(knowledge.compared(release)) - set(knowledge.unperturbed(release)):
         shown, true = (as_numbers(column) for column in (release.table[name], knowledge.known[name]))
         if shown is None or true is None:
             continue

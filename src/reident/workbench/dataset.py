@@ -23,7 +23,7 @@ from reident.base import (
     check_several,
     check_table,
 )
-from reident.methods.outcome import Knowledge
+from reident.methods.release import Knowledge
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.networks.marks import Relations, relations_of
@@ -444,12 +444,12 @@ class Dataset:
         }  # fmt: skip
         return microdata(further.pop("data", self.frame), **{**given, **further})
 
-    def knowledge(self, truth: IntArray | None, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
+    def knowledge(self, truth: IntArray, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
         """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.
 
         Parameters
         ----------
-        truth : ndarray of int64 or None
+        truth : ndarray of int64
             The released row of each record, -1 for none.
         known : DataFrame, optional
             Stands for the quasi-identifiers, where a release writes columns in another way.
@@ -466,7 +466,7 @@ class Dataset:
         person, household = self.schema.single("person"), self.schema.single("household")
         return Knowledge(
             known=own, quasi=listed, truth=truth, sensitive=first,
-            secrets=None if first is None else secrets.pop(first), further=secrets,
+            secrets=None if first is None else secrets.pop(first), other_secrets=secrets,
             persons=None if person is None or table[person].is_unique else table[person],
             households=None if household is None else table[household],
             weights=self.weights()[0], hierarchies=self.hierarchies,

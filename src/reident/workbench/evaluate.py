@@ -12,8 +12,8 @@ import pandas as pd
 from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
 from reident.methods.attacks import check_attacks, lacking, run_attack
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge_persons
-from reident.methods.release import LAT, LON, Release
+from reident.methods.outcome import NotApplicable, Outcome, judge_persons
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
@@ -27,7 +27,7 @@ __all__ = ["COLUMNS", "RiskReport", "evaluate", "knowledge_of", "own_order"]
 #: The columns of a report's frame.
 COLUMNS = [
     *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
-    *("n_above", "n", "precision", "recall", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
+    *("n_above", "n", "precision", "recall", "verdict", "complete", "assumption", "reason"),
 ]
 _NUMBERS = [*COLUMNS[2:10], "precision", "recall"]
 #: Seconds that costly attacks may take by their estimates, s.
@@ -45,7 +45,7 @@ class RiskReport:
     ----------
     frame : DataFrame
         One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the release
-        (or, without pairs, the mean confidence: ``measure`` says which) with ``low`` and ``high`` (Wilson, 95 %);
+        with ``low`` and ``high`` (Wilson, 95 %);
         ``baseline`` (guessing without the release), ``control`` (persons who are not in the release), ``residual``;
         ``worst``, the largest risk of a person; ``share_above_limit``, ``n_above``, ``n``; ``precision`` and
         ``recall``, the shares of the claims that are right and of the persons in the release who are found;
@@ -177,7 +177,7 @@ def evaluate(
             if attacks is None:
                 skipped[label] = call
             else:
-                rows.append(_row(label) | {"verdict": "not run", "measure": "", "reason": call})
+                rows.append(_row(label) | {"verdict": "not run", "reason": call})
             continue
         row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
         try:
@@ -193,7 +193,7 @@ def evaluate(
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as why:
-            row |= {"verdict": "not run", "measure": "", "reason": str(why)}
+            row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
@@ -214,7 +214,7 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
             raise ParameterError("`knowledge` must be a Dataset or Knowledge: the release names no data set")
         dataset = dataset.knowledge(release.table.index.get_indexer(dataset.data.index))
     known: Knowledge = dataset
-    if known.windows is None and known.has_places and known.truth is not None and release.has_distances:
+    if known.windows is None and known.has_places and release.has_distances:
         known = replace(known, windows=_windows(known, release))
     return known
 
@@ -250,8 +250,8 @@ def _plan(
         if why:
             yield entry.name, entry, knowledge, why
             continue
-        several = "sensitive" in entry.needs.split() and knowledge.further
-        for column in (str(knowledge.sensitive), *knowledge.further) if several else ("",):
+        several = "sensitive" in entry.needs.split() and knowledge.other_secrets
+        for column in (str(knowledge.sensitive), *knowledge.other_secrets) if several else ("",):
             background = knowledge.about(column) if column else knowledge
             label = f"{entry.name} of {column}" if column else entry.name
             yield label, entry, background, _called(entry.name, options)
@@ -290,7 +290,7 @@ def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
     """Put the nodes of a network in another order: ties must not lead an attack to the true one."""
-    if not isinstance(release.network, Network) or knowledge.truth is None:
+    if not isinstance(release.network, Network):
         return release, knowledge
     order = np.random.default_rng([seed, 7]).permutation(release.network.n_nodes)
     place = np.argsort(order)
@@ -309,10 +309,8 @@ def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]
         return release, knowledge
     earlier = [replace(one, table=one.table[_have_places(one)]) for one in knowledge.earlier]
     of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
-    if of_persons.truth is not None:
-        left = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
-        of_persons = replace(of_persons, truth=left[of_persons.truth])
-    return replace(release, table=release.table[there]), of_persons
+    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+    return replace(release, table=release.table[there]), replace(of_persons, truth=place[of_persons.truth])
 
 
 def _have_places(release: Release) -> BoolArray:
@@ -346,7 +344,6 @@ def own_order(table: pd.DataFrame) -> IntArray:
 def _windows(knowledge: Knowledge, release: Release) -> Any:
     """Return how far released distances deviate from true ones, as trying the method teaches an intruder."""
     known, truth = knowledge.known, knowledge.truth
-    assert truth is not None
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
         del n_simulations, rule

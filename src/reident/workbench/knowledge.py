@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, RNGLike, check_integer, check_real, check_rng
-from reident.methods.outcome import Knowledge
-from reident.methods.persons import in_persons
-from reident.methods.release import LAT, LON, Release
+from reident.methods.attacks import in_persons
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import agreement
 from reident.workbench.evaluate import evaluate, knowledge_of
 
@@ -37,7 +36,7 @@ class KnowledgePrice:
     Attributes
     ----------
     subsets : DataFrame
-        One row a subset: ``known`` (columns, separated by commas), ``size``, ``risk`` (mean `measure`),
+        One row a subset: ``known`` (columns, separated by commas), ``size``, ``risk`` (mean success),
         ``share_above_limit``, ``worst`` (the largest risk of a person). Sorted by size, then by risk, highest first.
     columns : DataFrame
         One row a column: ``column``, ``share_above_limit`` and ``risk``: what knowing it adds to either, the mean over
@@ -46,15 +45,12 @@ class KnowledgePrice:
         The tolerable risk of a person.
     exact : bool
         Whether the contributions are over all orders, and not over some that were drawn.
-    measure : {"success", "confidence"}
-        What `risk` is: the share of right claims, or where nobody can tell these from wrong ones the mean confidence.
     """
 
     subsets: pd.DataFrame
     columns: pd.DataFrame
     limit: float
     exact: bool
-    measure: str = "success"
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -154,8 +150,7 @@ def price(
         shared = _shapley(names, value, steps) / n_orders
     columns = shared.reset_index(names="column")
     columns = columns.sort_values(["share_above_limit", "risk"], ascending=False, kind="stable", ignore_index=True)
-    measure = "success" if knowledge.truth is not None else "confidence"
-    return KnowledgePrice(subsets, columns, limit, every, measure)
+    return KnowledgePrice(subsets, columns, limit, every)
 
 
 def _size(n_names: int) -> int:
@@ -170,7 +165,7 @@ _Step = tuple[float, Sequence[str], str]
 
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
     """Return the risks of an intruder by what is known, each computed once."""
-    compared, kept = knowledge.compared(release), set(knowledge.kept(release))
+    compared, kept = knowledge.compared(release), set(knowledge.unperturbed(release))
     made: dict[frozenset[str], dict[str, float]] = {}
 
     def joined(known: frozenset[str]) -> dict[str, float]:
@@ -182,7 +177,7 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         found, persons = agreement(both, used, said.table, len(own.known)), np.flatnonzero(own.present)
         counts = found.counts()[persons]
         sure = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
-        right = sure if own.truth is None else sure * found.holds(persons, own.truth[persons])
+        right = sure * found.holds(persons, own.truth[persons])
         sure, right = (pd.Series(one).groupby(own.who[persons], sort=False).max() for one in (sure, right))
         above = float((sure > limit + 1e-12).mean())
         return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max())}

@@ -23,7 +23,7 @@ from reident.base import (
     check_table,
     is_numeric,
 )
-from reident.methods.given import read_public
+from reident.methods.forms import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network
 from reident.places.points import find_places

@@ -29,8 +29,7 @@ from reident.base import (
     system_rng,
 )
 from reident.methods import release as attacked
-from reident.methods.forms import guarantee, release
-from reident.methods.given import check_public_used
+from reident.methods.forms import check_public_used, guarantee, release
 from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise

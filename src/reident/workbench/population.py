@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from reident.methods.outcome import Knowledge
-from reident.methods.persons import in_persons
-from reident.methods.release import Release
+from reident.methods.attacks import in_persons
+from reident.methods.release import Knowledge, Release
 from reident.tables.individual_risk import individual_risk
 from reident.workbench.evaluate import RiskReport
 
@@ -67,7 +66,11 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
     inside = np.flatnonzero(knowledge.present)
     inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
     own, above = weights[inside], judged.persons["above"].to_numpy(bool)
-    alike = knowledge.agreement(release).patterns()[1] if knowledge.kept(release) else np.zeros(len(weights), dtype=int)
+    alike = (
+        knowledge.agreement(release).patterns()[1]
+        if knowledge.unperturbed(release)
+        else np.zeros(len(weights), dtype=int)
+    )
     found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()
     # Who has no record that agrees is not found by labels.
     found = np.where(knowledge.agreement(release).counts()[inside] > 0, found, 0.0)

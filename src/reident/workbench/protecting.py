@@ -172,7 +172,9 @@ def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
 def _method_loss(made: Made) -> dict[str, float]:
     method_losses: dict[str, float] = {}
     for step in made.steps:
-        losses = getattr(step.made, "losses", None) or {"information": getattr(step.made, "information_loss", None)}
+        losses = getattr(step.returned, "losses", None) or {
+            "information": getattr(step.returned, "information_loss", None)
+        }
         method_losses |= {f"{name}_loss": round(float(value), 4) for name, value in losses.items() if value is not None}
     return method_losses
 

@@ -16,9 +16,8 @@ import pandas as pd
 from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.experiments.sweep import sweep
 from reident.methods import Entry, Parameter, entries, find
-from reident.methods.forms import NONE, lacking
-from reident.methods.given import check_public_used
-from reident.methods.registering import registered
+from reident.methods.forms import NONE, check_public_used, lacking
+from reident.methods.registry import registered
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
@@ -350,7 +349,7 @@ def _expand(
     if not isinstance(spec, Mapping) or "name" not in spec:
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
     entry = find(spec["name"], role)
-    if role != "attack" and not entry.fits(data_kind):  # attacks of any kind may be named
+    if role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
         fitting = ", ".join(one.name for one in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
     values = {name: value for name, value in spec.items() if name != "name"}

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from reident.experiments.sweep import connected, sweep
 from reident.methods import find
-from reident.methods.registering import registered
+from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
 from reident.workbench.candidates import PLACE, ROW, Bench, Part, evaluate_chain, recipe_step
 from reident.workbench.dataset import Dataset

@@ -20,9 +20,8 @@ from reident.data.simulate import overlapping_files
 from reident.methods import Entry, find
 from reident.methods.forms import release as make_release
 from reident.methods.forms import tolerance
-from reident.methods.outcome import Knowledge
-from reident.methods.registering import register
-from reident.methods.release import Release
+from reident.methods.registry import register
+from reident.methods.release import Knowledge, Release
 from reident.methods.utilities import measure_utility
 from reident.networks.graph import Network, network_from_edges
 from reident.workbench.evaluate import RiskReport, evaluate
@@ -163,14 +162,14 @@ def _knowledge(drawn: Drawn, release: Release) -> Knowledge:
         background = replace(data, table=known)
         return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
 
-    def again(rng: np.random.Generator, rows: Any = None) -> Release:
+    def repeat(rng: np.random.Generator, rows: Any = None) -> Release:
         records = replace(data, table=original if rows is None else original.iloc[rows])
         return make_release(records, release.method, release.options, rng=rng)
 
     return Knowledge(
         known=known, quasi=data.quasi, truth=release.table.index.get_indexer(partner), sensitive=data.sensitive,
         secrets=drawn.secrets, hierarchies=data.hierarchies, network=drawn.network,
-        windows=windows if data.kind == "places" else None, again=again, public=data.public,
+        windows=windows if data.kind == "places" else None, repeat=repeat, public=data.public,
         persons=drawn.persons, n_persons=max(500, len(known)),
     )  # fmt: skip
 

@@ -11,8 +11,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
-from reident.methods.outcome import Knowledge
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import KEPT
 from reident.tables.labels import texts_of
 from reident.tables.writing import follows, written
@@ -79,8 +78,8 @@ class Evidence:
         """Return an intruder who knows every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
         secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
-        others = {name: self.secrets.get(name, column) for name, column in known.further.items()}
-        return replace(known, secrets=secrets, further=others)
+        others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}
+        return replace(known, secrets=secrets, other_secrets=others)
 
 
 def evidence(

@@ -15,8 +15,7 @@ import pandas as pd
 from reident.base import IntArray, check_real, check_seed
 from reident.methods import release as attacked
 from reident.methods.attacks import check_attacks
-from reident.methods.outcome import Knowledge
-from reident.methods.release import LAT, LON
+from reident.methods.release import LAT, LON, Knowledge
 from reident.workbench.check.declarations import (
     Declarations,
     declare,
@@ -149,7 +148,7 @@ def _judge(
 ) -> Verdict:  # fmt: skip
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
-        dataset.knowledge(None)  # says what to name
+        dataset.knowledge(np.full(len(dataset), -1))  # raises, with the columns to name
     cells = pd.DataFrame(read.cells.drop(columns=read.cells.geometry.name) if _shapes(read.cells) else read.cells)
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         findings.append(order)

@@ -23,7 +23,7 @@ __all__ = ["EXIT_CODES", "Finding", "Verdict"]
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
 _TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
-_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "measure", "calibrated", "assumption")
+_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "assumption")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Verdict:
             first = run[run["name"] == self.report.attack].iloc[0]
             told.append(
                 f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} {first['measure']})"
+                f"{first['name']} ({first['risk']:.1%} success)"
             )
         return f"refused: {' '.join([*(f'{one}.' for one in told), *map(str, self.findings)])}"
 

@@ -1,4 +1,4 @@
-"""The catalogue: every registered method, by name: those of the package, of installed packages, and of this session.
+"""Registered methods by name: those of the package, of installed packages, and of this session.
 
 A package offers its methods by an entry point of the group ``reident.methods`` that names an `Entry` or a list of them;
 a notebook calls `register`.
@@ -7,31 +7,23 @@ a notebook calls `register`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
 from reident.base import ParameterError, check_choice, load_offered
-from reident.methods._anonymisers import ANONYMISERS
-from reident.methods._attacks import ATTACKS
-from reident.methods._entry import DATA, ROLES, Entry
-from reident.methods._utilities import UTILITIES
+from reident.methods._entries import ENTRIES
+from reident.methods._entry import CALLS, DATA, ROLES, Entry
 
-__all__ = ["CHECKS", "ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table"]
+__all__ = ["ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table", "register", "registered"]
 
 #: The group of entry points by which a package offers its methods.
 GROUP = "reident.methods"
 
-#: All entries of the package, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
-
-#: What this session has registered (`reident.register`), by name.
+#: The methods registered in this session, by name.
 REGISTERED: dict[str, Entry] = {}
-
-#: Checks of an entry from a package; `reident.methods.registering`, which knows the forms, adds its own.
-CHECKS: list[Callable[[Any], None]] = []
 
 
 @lru_cache(maxsize=1)
@@ -42,8 +34,7 @@ def _installed() -> tuple[Entry, ...]:
     def take(offered: Any) -> None:
         listed = list(offered) if isinstance(offered, Iterable) else [offered]
         for entry in listed:
-            for check in CHECKS:
-                check(entry)
+            _check_entry(entry)
             if entry.name in by_name:
                 raise ParameterError(
                     f"`entry` must have a name of its own, got {entry.name!r}, which another package has"
@@ -54,12 +45,16 @@ def _installed() -> tuple[Entry, ...]:
     return tuple(by_name.values())
 
 
-def _all() -> list[Entry]:
-    """Return every entry; of two with one name the later one is not listed."""
+def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
+    """Return the entries of a role and a kind of data; of two with one name the first."""
+    if role is not None:
+        check_choice(role, "role", ROLES)
+    if data is not None:
+        check_choice(data, "data", DATA)
     by_name: dict[str, Entry] = {}
     for entry in (*ENTRIES, *REGISTERED.values(), *_installed()):
         by_name.setdefault(entry.name, entry)
-    return list(by_name.values())
+    return [entry for entry in by_name.values() if role in (None, entry.role) and data in (None, entry.data)]
 
 
 def find(name: str, role: str | None = None) -> Entry:
@@ -70,20 +65,79 @@ def find(name: str, role: str | None = None) -> Entry:
     ParameterError
         If there is none of this name, or it has another role; the message lists the names there are.
     """
-    for entry in _all():
-        if entry.name == name and role in (None, entry.role):
+    listed = entries(role)
+    for entry in listed:
+        if entry.name == name:
             return entry
-    listed = ", ".join(entry.name for entry in _all() if role in (None, entry.role))
-    raise ParameterError(f"`name` must be that of a registered {role or 'method'}, got {name!r}: there are {listed}")
+    names = ", ".join(entry.name for entry in listed)
+    raise ParameterError(f"`name` must be that of a registered {role or 'method'}, got {name!r}: there are {names}")
 
 
-def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
-    """Return the entries of a role and a kind of data."""
-    if role is not None:
-        check_choice(role, "role", ROLES)
-    if data is not None:
-        check_choice(data, "data", DATA)
-    return [entry for entry in _all() if role in (None, entry.role) and data in (None, entry.data)]
+def register(entry: Entry) -> Entry:
+    """Add a method to the registry for this session: it then takes part in maps, the explorer and releases.
+
+    Parameters
+    ----------
+    entry : Entry
+        A method from outside the package; the annotations of its function (`reident.base`) declare its parameters. One
+        registered before under the same name is replaced.
+
+    Returns
+    -------
+    Entry
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If it is no entry, its name is one of the package's, or its role, kind of data, form or arguments are unknown.
+
+    Notes
+    -----
+    Guarantees nothing about the method. Its arguments, its return value and all attributes of an entry are described
+    in ``docs/own-methods.md``, with an anonymiser, an attack and a measure of utility from the first to the last line.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> from reident.methods import Entry
+    >>> from reident.base import Real
+    >>> def north(lat, lon, *, shift_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1):
+    ...     return lat + shift_deg, lon
+    >>> register(Entry("north", "anonymiser", "places", north, "points", source="an example", label="north")).call
+    'reident.methods.registry.north'
+    """
+    _check_entry(entry)
+    REGISTERED[entry.name] = entry
+    return entry
+
+
+def registered() -> list[Entry]:
+    """Return the methods registered in this session, for the processes that run its trials."""
+    return list(REGISTERED.values())
+
+
+def _check_entry(entry: Entry) -> None:
+    """Raise `ParameterError` if an entry from outside cannot take part, see `register`."""
+    from reident.methods.forms import ARGUMENTS, FORMS  # they read the registry
+
+    if not isinstance(entry, Entry):
+        raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
+    if any(existing.name == entry.name for existing in ENTRIES):
+        raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which the package has")
+    check_choice(entry.role, "role", ROLES)
+    check_choice(entry.data, "data", DATA)
+    check_choice(entry.form, "form", list(FORMS) if entry.role == "anonymiser" else list(CALLS))
+    if entry.role != "anonymiser":
+        return
+    bound = {*ARGUMENTS, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
+    for name, argument in entry.signature.items():
+        required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
+        if required and name not in bound:
+            raise ParameterError(
+                f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
+                f"by a name that data have ({', '.join(ARGUMENTS)})"
+            )
 
 
 def describe(entry: Entry) -> dict[str, Any]:
