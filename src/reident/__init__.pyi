@@ -217,7 +217,7 @@ from .tables.utility import (
     information_kept as information_kept,
     neighbours_kept as neighbours_kept,
 )
-from .methods.registering import register as register
+from .methods.registry import register as register
 from .workbench.ru_map import risk_utility as risk_utility
 from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
 from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe

@@ -106,7 +106,7 @@ def print_verdict(verdict: Any) -> None:
     frame = verdict.attacks
     ran = frame["reason"] == ""
     for _, row in frame[ran].iterrows():
-        between = f"{row['risk']:.1%} {row['measure']} ({row['low']:.1%} to {row['high']:.1%})"
+        between = f"{row['risk']:.1%} success ({row['low']:.1%} to {row['high']:.1%})"
         between += f", guessing {row['baseline']:.1%}"
         above = f"{row['share_above_limit']:.1%} of {row['n']} above {verdict.limit:.0%}"
         print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
@@ -120,7 +120,7 @@ def print_verdict(verdict: Any) -> None:
     if verdict.knowledge is not None:
         for _, row in verdict.knowledge.worst.iterrows():
             share = f"{row['share_above_limit']:.1%} of persons above {verdict.limit:.0%}"
-            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} {verdict.knowledge.measure} by joining")
+            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} success by joining")
     for note in verdict.notes:
         print(f"note: {note}")
 
