@@ -15,6 +15,7 @@ import shapely
 from reident.base import DataError, ParameterError, Real
 from reident.methods import CALLS as FORMS_OF_CALLS
 from reident.methods import DATA, ENTRIES, ROLES, Entry, Parameter, entries, find, methods_table
+from reident.methods._entry import NAMES
 from reident.methods.forms import ARGUMENTS, FORMS, release
 from reident.networks.graph import as_network
 from reident.workbench.microdata import microdata
@@ -60,6 +61,7 @@ def _data(kind):
 
 
 def test_names_are_unique_and_words_are_known():
+    assert set(ARGUMENTS) == set(NAMES)
     assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
     for entry in ENTRIES:
         assert entry.role in ROLES

@@ -16,6 +16,13 @@ __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
 
+#: Names of arguments of anonymisers that are data; `reident.methods.forms.ARGUMENTS` finds each.
+NAMES = (
+    *("points", "lat", "lon", "distances_km", "table", "urban", "columns", "groups", "quasi", "k_quasi"),
+    *("epsilon_quasi", "hierarchies", "sensitive", "graph"),
+)
+)
+
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
     "claims": "f(release, knowledge, **options, rng=) -> Outcome, claims about persons (`reident.methods.outcome`)",

@@ -15,7 +15,8 @@ import pandas as pd
 
 from reident.base import ParameterError, check_choice, load_offered
 from reident.methods._entries import ENTRIES
-from reident.methods._entry import CALLS, DATA, ROLES, Entry
+from reident.methods._entry import CALLS, DATA, NAMES, ROLES, Entry
+from reident.methods.release import RELEASES
 
 __all__ = ["ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table", "register", "registered"]
 
@@ -119,24 +120,22 @@ def registered() -> list[Entry]:
 
 def _check_entry(entry: Entry) -> None:
     """Raise `ParameterError` if an entry from outside cannot take part, see `register`."""
-    from reident.methods.forms import ARGUMENTS, FORMS  # they read the registry
-
     if not isinstance(entry, Entry):
         raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
     if any(existing.name == entry.name for existing in ENTRIES):
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which the package has")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
-    check_choice(entry.form, "form", list(FORMS) if entry.role == "anonymiser" else list(CALLS))
+    check_choice(entry.form, "form", list(RELEASES) if entry.role == "anonymiser" else list(CALLS))
     if entry.role != "anonymiser":
         return
-    bound = {*ARGUMENTS, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
+    bound = {*NAMES, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in bound:
             raise ParameterError(
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
-                f"by a name that data have ({', '.join(ARGUMENTS)})"
+                f"by a name that data have ({', '.join(NAMES)})"
             )
 
 
