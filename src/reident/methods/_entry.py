@@ -21,7 +21,6 @@ NAMES = (
     *("points", "lat", "lon", "distances_km", "table", "urban", "columns", "groups", "quasi", "k_quasi"),
     *("epsilon_quasi", "hierarchies", "sensitive", "graph"),
 )
-)
 
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
