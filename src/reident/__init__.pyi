@@ -89,10 +89,10 @@ from .networks.properties import (
     power_law_exponent as power_law_exponent,
 )
 from .networks.utility import edge_overlap as edge_overlap
-from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
-from .networks.detectability import Detectability as Detectability, detectability as detectability
+from .networks.propagation import MappingQuality as MappingQuality, mapping_quality as mapping_quality
+from .networks.planted_recovery import Detectability as Detectability, detectability as detectability
 from .networks.propagation import Propagation as Propagation, propagate as propagate
-from .networks.passive import passive_attack as passive_attack
+from .networks.seeds import passive_attack as passive_attack
 from .networks.seeds import Seeds as Seeds, find_seeds as find_seeds
 from .networks.spectral import SpectralMatch as SpectralMatch, spectral_match as spectral_match
 from .networks.link_prediction import (
@@ -204,7 +204,7 @@ from .places.common_subgraph import (
     common_subgraph_attack as common_subgraph_attack,
 )
 from .places.compatibility import CompatibilityGraph as CompatibilityGraph, compatibility_graph as compatibility_graph
-from .queries.privacy_loss import privacy_loss_bound as privacy_loss_bound
+from .queries.information import privacy_loss_bound as privacy_loss_bound
 from .cliques.quasi import quasi_clique as quasi_clique
 from .places.linkage_quality import LinkageQuality as LinkageQuality, linkage_quality as linkage_quality
 from .tables.utility import (

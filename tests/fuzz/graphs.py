@@ -14,7 +14,7 @@ from fuzz.draws import edges, graph, rows, some
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
 from reident.networks import _rows
-from reident.networks._edge_groups import edge_connected_groups
+from reident.networks.planted_cut import _group_labels
 
 
 def draw_edges(rng):
@@ -271,7 +271,7 @@ def draw_groups(rng):
 
 
 def groups_comp(dense, k):
-    label = edge_connected_groups(*edges(dense), len(dense), k)
+    label = _group_labels(*edges(dense), len(dense), k)
     return {frozenset(np.flatnonzero(label == one).tolist()) for one in label}
 
 

@@ -13,7 +13,7 @@ import reident as rd
 from commands import call
 from judged import attacked
 from reident import DataError
-from reident.networks.marks import SIDES, read_relations
+from reident.networks.files import SIDES, read_relations
 from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
 from reident.workbench.network_search import MOST_NODES, search_network

@@ -98,3 +98,10 @@ def check_work(steps: float, name: str, what: str, advice: str) -> None:
 
 def _size(n_bytes: float) -> str:
     return f"{n_bytes / 1024**3:,.1f} GiB" if n_bytes < 1 << 50 else f"{n_bytes / 1024**3:.1e} GiB"
+
+
+def processors(jobs: int) -> int:
+    """Return `jobs`, or the number of processors that this process may use for 0."""
+    if jobs:
+        return jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -202,7 +202,7 @@ def passive(
     -----
     Vanhoef (2012), chapter 10; see `reident.passive_attack`. Known seeds are not judged.
     """
-    from reident.networks.passive import passive_attack
+    from reident.networks.seeds import passive_attack
 
     released, background = both_networks(release, knowledge)
     seeds, judged = (

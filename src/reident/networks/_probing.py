@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reident.base import DataError, IntArray
 from reident.networks.graph import Network, network_from_edges
 
-_PROBES_BETWEEN_LOOKS = 16
+# The largest raise of schemes 1 and 2.
+_LARGEST_RAISE = 10
 # How often `DirectProbe` looks for edges to move where a stub finds no partner.
 _TRIES = 500
 
@@ -163,55 +163,37 @@ def probe_literal(
     scheme: int,
     deletions: bool,
     keep_edges: bool,
-    max_delta: int,
     max_probes: int | None,
-    time_limit_s: float | None,
-    direct: DirectProbe | None,
     rng: np.random.Generator,
 ) -> Probe:
-    """Probe as Algorithm 9.4 does, one raise at a time, until a graph is found or a limit reached."""
-    degrees = network.degrees
-    noisy = degrees.copy()
+    """Probe one raise at a time until a graph is found or a limit reached: Algorithm 9.4, 9.7 or 9.8.
+
+    With `keep_edges` the network is extended (9.4), otherwise a new graph is built. The first probe is without noise.
+    """
+    from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
+    from reident.kernels.networks.realise import realise
+
+    noisy = network.degrees.copy()
     rows = _empty_rows(network, keep_edges)
-    base = degrees if keep_edges else np.zeros_like(degrees)
-    deadline = None if time_limit_s is None else time.perf_counter() + time_limit_s
-    n_probes = 0
-    while True:
-        turns = 1 if direct is not None else _PROBES_BETWEEN_LOOKS
-        if max_probes is not None:
-            turns = min(turns, max_probes - n_probes)
-        if direct is not None:
-            release = _probe_direct(noisy, k, scheme, max_delta, n_probes, direct, rng)
-            used = 1
-        else:
-            edges, used = _probe_construct(
-                *rows, base, noisy, k, deletions, scheme, max_delta, n_probes == 0, turns, rng
-            )
-            release = None if edges is None else _joined(network, keep_edges, *edges)
-        n_probes += used
-        if release is not None:
-            return Probe(release, scheme, n_probes, True)
-        if n_probes == max_probes or (deadline is not None and time.perf_counter() > deadline):
-            return Probe(network, scheme, n_probes, False)
+    base = network.degrees if keep_edges else np.zeros_like(noisy)
+    for n_probes in itertools.count(1):
+        if n_probes > 1:
+            _add_noise(noisy, scheme, rng)
+        order = np.argsort(-noisy, kind="stable")
+        sequence, _ = anonymise_sequence(noisy[order], k, deletions, False, noisy.size - 1)
+        if sequence.sum() % 2 == 0:
+            target = np.empty_like(noisy)
+            target[order] = sequence
+            if may_extend(*rows, target - base) if rows[1].size else is_realisable(sequence):
+                u, v, missing = realise(*rows, target - base, False, True, rng)
+                if not missing.any():
+                    return Probe(_joined(network, keep_edges, u, v), scheme, n_probes, True)
+        if n_probes == max_probes:
+            break
+    return Probe(network, scheme, n_probes, False)
 
 
-def _probe_direct(
-    noisy: IntArray, k: int, scheme: int, max_delta: int, n_probes: int, direct: DirectProbe, rng: np.random.Generator
-) -> Network | None:
-    from reident.kernels.networks.degrees import anonymise_sequence
-
-    if n_probes:
-        _add_noise(noisy, scheme, max_delta, rng)
-    order = np.argsort(-noisy, kind="stable")
-    sequence, _ = anonymise_sequence(noisy[order], k, True, False, len(noisy) - 1)
-    if sequence.sum() % 2:
-        return None
-    target = np.empty_like(noisy)
-    target[order] = sequence
-    return direct.attempt(target, rng)[0]
-
-
-def _add_noise(noisy: IntArray, scheme: int, max_delta: int, rng: np.random.Generator) -> None:
+def _add_noise(noisy: IntArray, scheme: int, rng: np.random.Generator) -> None:
     """Raise one node's degree as probing scheme 1, 2, 3 or 4 does. Modifies `noisy`."""
     n, delta = noisy.size, 1
     if scheme == 3:
@@ -219,45 +201,7 @@ def _add_noise(noisy: IntArray, scheme: int, max_delta: int, rng: np.random.Gene
     elif scheme == 4:
         at = int(np.argsort(-noisy, kind="stable")[rng.integers(n // 2, n)])
     else:
-        at, delta = int(rng.integers(0, n)), int(rng.integers(1, max_delta + 1))
+        at, delta = int(rng.integers(0, n)), int(rng.integers(1, _LARGEST_RAISE + 1))
         if scheme == 2:
-            delta = 1 if noisy.sum() % 2 else 2 * int(rng.integers(1, max(1, max_delta // 2) + 1))
+            delta = 1 if noisy.sum() % 2 else 2 * int(rng.integers(1, _LARGEST_RAISE // 2 + 1))
     noisy[at] = min(n - 1, noisy[at] + delta)
-
-
-def _probe_construct(
-    indptr: IntArray,
-    indices: NDArray[np.int32],
-    base: IntArray,
-    noisy: IntArray,
-    k: int,
-    both: bool,
-    scheme: int,
-    max_delta: int,
-    is_first: bool,
-    turns: int,
-    rng: np.random.Generator,
-) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]] | None, int]:
-    """Run up to `turns` probes: Algorithm 9.4 (rows and `base` their degrees), 9.7 or 9.8 (empty rows, zero `base`).
-
-    The first probe of all is without noise. Modifies `noisy`. Returns the edges (u, v) to add, None if no graph was
-    found, and the probes used.
-    """
-    from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
-    from reident.kernels.networks.realise import realise
-
-    for turn in range(turns):
-        if turn > 0 or not is_first:
-            _add_noise(noisy, scheme, max_delta, rng)
-        order = np.argsort(-noisy, kind="stable")
-        sequence, _ = anonymise_sequence(noisy[order], k, both, False, noisy.size - 1)
-        if sequence.sum() % 2:
-            continue
-        target = np.empty_like(noisy)
-        target[order] = sequence
-        if not (may_extend(indptr, indices, target - base) if indices.size else is_realisable(sequence)):
-            continue
-        u, v, missing = realise(indptr, indices, target - base, False, True, rng)
-        if not missing.any():
-            return (u, v), turn + 1
-    return None, turns

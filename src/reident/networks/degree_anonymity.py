@@ -26,7 +26,7 @@ from reident.base import (
     checked,
 )
 from reident.networks._probing import DirectProbe, Probe, probe_batch, probe_literal
-from reident.networks._spreading import spread_edges
+from reident.networks.edge_disclosure import spread_edges
 from reident.networks.graph import Network, as_network, network_from_edges
 
 __all__ = ["DegreeAnonymisation", "anonymise_degrees", "degree_anonymise", "is_degree_anonymous"]
@@ -58,7 +58,7 @@ class DegreeAnonymisation:
     n_probes : int
         How often the degree programme ran.
     is_within_limit : bool
-        False if `max_probes` or `time_limit_s` ended the asked probing scheme.
+        False if `max_probes` ended the asked probing scheme.
     seconds : float
         Elapsed time, without conversion from and to networkx.
     """
@@ -197,9 +197,7 @@ def degree_anonymise(
     method: Annotated[str, Choice(*METHODS)] = "direct",
     probing: Annotated[int | str, Choice(*PROBING)] = "batch",
     patience: Annotated[int | None, Whole(1)] = None,
-    max_delta: Annotated[int, Whole(1)] = 10,
     max_probes: Annotated[int | None, Whole(1)] = None,
-    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
     certainty: Annotated[float | None, Real(0, 1, open_low=True)] = None,
     rng: RNGLike = None,
 ) -> DegreeAnonymisation:
@@ -223,7 +221,7 @@ def degree_anonymise(
         degrees that rise and fall.
         ``"direct"``: degrees that rise and fall; the original itself is edited, about L1 / 2 edges.
     probing : {1, 2, 3, 4, "batch"}
-        What to do when a degree sequence has no graph. 1: raise a random node by up to `max_delta` and try again; 2:
+        What to do when a degree sequence has no graph. 1: raise a random node by up to 10 and try again; 2:
         the same minding parity; 3: raise the node of least degree by one; 4: raise a random node of the lower half by
         one.
         ``"batch"``: parity inside the degree programme, the largest residuals first, stub switches, and as many raises
@@ -232,17 +230,15 @@ def degree_anonymise(
         For the two methods that swap. None: targeted swaps, one missing edge at a time, until none helps. A number:
         GreedySwap, which looks at samples of edges and gives up after so many in a row without gain; 1 is the literal
         rule, which on sparse graphs stops at once.
-    max_delta : int
-        The largest raise of schemes 1 and 2.
-    max_probes, time_limit_s : int, float or None
-        Limits to a literal probing scheme. At the limit the release is finished by batch probing, with a
+    max_probes : int or None
+        Limit of a literal probing scheme. At the limit the release is finished by batch probing, with a
         SearchLimitWarning.
     certainty : float, optional
         In (0, 1]. Bounds edge disclosure as l-diversity bounds attribute disclosure (9.2): of the pairs between any two
         classes of degree less than this share is joined, so that who knows two people's degrees in the release is never
         so sure of a link. Edges are swapped to spread them; not for ``"supergraph"``, which keeps all.
     rng : Generator, int or None
-        The randomness. The same number gives the same release (unless a time limit strikes).
+        The randomness. The same number gives the same release.
 
     Returns
     -------
@@ -276,12 +272,14 @@ def degree_anonymise(
     """
     network = as_network(graph)
     k = _check_k(k, network.n_nodes)
+    if method == "direct" and probing != "batch":
+        raise ParameterError(f"`probing` must be 'batch' for 'direct', got {probing!r}: the schemes build new edges")
     if certainty is not None and method == "supergraph":
         raise ParameterError("`certainty` must be None for 'supergraph': it keeps every edge where it is")
     generator = check_rng(rng)
     began = time.perf_counter()
     deletions = method in ("simultaneous", "direct")
-    probe = _run_probes(network, k, method, probing, deletions, max_delta, max_probes, time_limit_s, generator)
+    probe = _run_probes(network, k, method, probing, deletions, max_probes, generator)
     release = (
         probe.network if method in ("supergraph", "direct") else _swap(network, probe.network, patience, generator)
     )
@@ -296,17 +294,13 @@ def _run_probes(
     method: str,
     probing: int | str,
     deletions: bool,
-    max_delta: int,
     max_probes: int | None,
-    time_limit_s: float | None,
     rng: np.random.Generator,
 ) -> Probe:
     keep_edges = method == "supergraph"
     direct: DirectProbe | None = DirectProbe(network) if method == "direct" else None
     if probing != "batch":
-        probe = probe_literal(
-            network, k, int(probing), deletions, keep_edges, max_delta, max_probes, time_limit_s, direct, rng
-        )
+        probe = probe_literal(network, k, int(probing), deletions, keep_edges, max_probes, rng)
         if probe.is_within_limit:
             return probe
         warnings.warn(

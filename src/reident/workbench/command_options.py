@@ -141,7 +141,7 @@ def read_table(path: Path | None) -> Any:
 
 def relations(path: Path, ends: str, names: str = "") -> Any:
     """Read an edge list with the attributes of its nodes, or another file of a network."""
-    from reident.networks.marks import read_relations
+    from reident.networks.files import read_relations
 
     return read_relations(path, listed(ends) or None, listed(names))
 

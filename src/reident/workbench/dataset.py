@@ -24,9 +24,8 @@ from reident.base import (
     check_table,
 )
 from reident.methods.release import Knowledge
-from reident.networks.files import read_graph
+from reident.networks.files import Relations, read_graph, relations_of
 from reident.networks.graph import Network, as_network, by_name, reordered
-from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of

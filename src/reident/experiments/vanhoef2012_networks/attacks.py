@@ -11,14 +11,12 @@ from reident.base import SearchLimitWarning
 from reident.data.simulate import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network
 from reident.networks.degree_anonymity import degree_anonymise
-from reident.networks.detectability import detectability
 from reident.networks.graph import Network
-from reident.networks.mapping_quality import mapping_quality
 from reident.networks.perturbation import naive_anonymise
 from reident.networks.planted_cut import edge_connected_groups, implant_by_cut, recover_by_cut
-from reident.networks.planted_recovery import recover
+from reident.networks.planted_recovery import detectability, recover
 from reident.networks.planted_subgraph import coalition, implant
-from reident.networks.propagation import propagate
+from reident.networks.propagation import mapping_quality, propagate
 
 __all__ = ["active", "cut", "passive", "plant_in_random_graph", "planted_is_unique"]
 

@@ -17,9 +17,8 @@ from reident.base import DataError, IntArray, SearchLimitWarning
 from reident.data.simulate import random_degrees, sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
-from reident.networks.mapping_quality import mapping_quality
 from reident.networks.perturbation import naive_anonymise
-from reident.networks.propagation import propagate
+from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
 
 __all__ = ["clique", "crawl", "crawled_twice", "draw_groups", "follows", "popularity", "two_networks"]

@@ -15,11 +15,10 @@ from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_deg
 from reident.networks.edge_disclosure import edge_disclosure
 from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
-from reident.networks.mapping_quality import mapping_quality
-from reident.networks.passive import passive_attack
 from reident.networks.perturbation import naive_anonymise
-from reident.networks.propagation import propagate
+from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.properties import clustering_coefficient, network_properties
+from reident.networks.seeds import passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from reident.base import DataError, IntArray, ParameterError
 from reident.methods import release as attacked
+from reident.networks.files import SIDES, Relations, read_relations
 from reident.networks.graph import Network, as_network
-from reident.networks.marks import SIDES, Relations, read_relations
 from reident.tables.writing import written
 from reident.workbench.check.reading import SAME_ORDER, pairs_beside
 from reident.workbench.check.verdict import Finding
