@@ -309,13 +309,13 @@ def _build(
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
         ends = range(0, n_vertices, _MIRRORED)
         in_threads(lambda low: mirror_rows(bits, low, min(low + _MIRRORED, n_vertices)), ends)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, most=most))
+        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=most))
     degrees = np.zeros(n_vertices, dtype=np.int64)
     in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, most=most))
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=most))
 
 
 def _release_pairs(
