@@ -38,6 +38,7 @@ from .cost import MEMORY as MEMORY
 from .cost import afford as afford
 from .cost import available as available
 from .cost import check_work as check_work
+from .cost import processors as processors
 from .cost import read_size as read_size
 from .errors import DataError as DataError
 from .errors import ParameterError as ParameterError
@@ -54,7 +55,6 @@ from .lock import hold as hold
 from .lock import holder as holder
 from .lock import occupied as occupied
 from .lock import scratch as scratch
-from .machine import processors as processors
 from .options import Choice as Choice
 from .options import Flag as Flag
 from .options import Option as Option
