@@ -87,7 +87,7 @@ MENDED = {
         distances_kept.original_km estimate_step.release private_kmeans.points published.table
     """,
     "no dimension": """
-        Network.indptr Network.nodes laplace_mean.bounds
+        Network.indptr Network.nodes
     """,
     "huge": """
         MedianMechanism.unit calibrate_distances.n_reference_sets

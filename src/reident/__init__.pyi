@@ -21,7 +21,7 @@ from .base import (
     SearchLimitWarning as SearchLimitWarning,
     TrialError as TrialError,
 )
-from .base.rates import Rate as Rate, residual_risk as residual_risk, wilson_interval as wilson_interval
+from .base.rates import Rate as Rate, wilson_interval as wilson_interval
 from .queries.budget import Budget as Budget
 from .queries.degree_sequence import private_degree_sequence as private_degree_sequence
 from .queries.exponential import (
@@ -31,16 +31,14 @@ from .queries.exponential import (
 from .queries.kmeans import private_kmeans as private_kmeans
 from .queries.pan_private import PanPrivateDensity as PanPrivateDensity
 from .queries.histograms import laplace_histogram as laplace_histogram
-from .queries.queries import laplace_count as laplace_count, laplace_mean as laplace_mean, laplace_sum as laplace_sum
+from .queries.queries import laplace_count as laplace_count, laplace_sum as laplace_sum
 from .queries.randomised_response import randomised_response as randomised_response
 from .queries.information import (
     min_entropy as min_entropy,
     self_information as self_information,
-    shannon_entropy as shannon_entropy,
     statistical_distance as statistical_distance,
 )
 from .queries.impossibility import ImpossibilityGame as ImpossibilityGame, impossibility_game as impossibility_game
-from .queries.continual import TreeCounter as TreeCounter
 from .queries.median_mechanism import MedianMechanism as MedianMechanism
 from .queries.laplace import discrete_laplace as discrete_laplace, simulation_laplace as simulation_laplace
 from .data.papers import errata as errata, published as published
@@ -99,7 +97,6 @@ from .networks.seeds import Seeds as Seeds, find_seeds as find_seeds
 from .networks.spectral import SpectralMatch as SpectralMatch, spectral_match as spectral_match
 from .networks.link_prediction import (
     drop_unlikely_edges as drop_unlikely_edges,
-    likely_links as likely_links,
     link_scores as link_scores,
     random_non_edges as random_non_edges,
 )

@@ -59,7 +59,6 @@ def test_bad_amounts(bad):
 QUERIES = {
     "count": lambda **kws: reident.laplace_count([True, False], **kws),
     "sum": lambda **kws: reident.laplace_sum([1, 2], bounds=(0, 2), **kws),
-    "mean": lambda **kws: reident.laplace_mean([1, 2], bounds=(0, 2), **kws),
     "histogram": lambda **kws: reident.laplace_histogram(["a"], categories=["a", "b"], **kws),
     "k-means": lambda **kws: reident.private_kmeans([[0.5, 0.5]], 1, bounds=(0, 1), **kws),
     "exponential mechanism": lambda **kws: reident.exponential_mechanism("ab", [1, 2], **kws),

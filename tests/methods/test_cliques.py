@@ -294,13 +294,13 @@ def test_a_search_goes_on_from_what_an_earlier_one_found(route, seed):
     part = Clique(proven.vertices[:-1], False, len(graph), 0, 0.0)
     ref = max_cliques(graph, rng=seed)
     for begin in (proven, part):
-        comp = max_cliques(graph, begin=begin, rng=seed)
+        comp = max_cliques(graph, start=begin, rng=seed)
         assert set(comp.cliques) == set(ref.cliques)
         assert (comp.is_complete, comp.is_optimal) == (True, True)
-        assert len(max_clique(graph, begin=begin, rng=seed)) == ref.size
+        assert len(max_clique(graph, start=begin, rng=seed)) == ref.size
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchLimitWarning)
-        ended = max_clique(graph, begin=proven, node_limit=1, time_limit_s=1e-9)
+        ended = max_clique(graph, start=proven, node_limit=1, time_limit_s=1e-9)
     assert (len(ended), ended.is_optimal, ended.n_nodes) == (ref.size, True, 0)
 
 
@@ -308,9 +308,9 @@ def test_what_no_search_found_is_no_beginning():
     graph = nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde")))
     found = max_clique(graph)
     for vertices in (("a", "c"), ("a", "z"), ()):
-        with pytest.raises(DataError, match="`begin` must be a clique of the graph"):
-            max_clique(graph, begin=Clique(vertices, False, 5, 0, 0.0))
-    with pytest.raises(ParameterError, match="`begin` must be Clique as what max_clique returns, got tuple"):
-        max_cliques(graph, begin=("a", "b"))
+        with pytest.raises(DataError, match="`start` must be a clique of the graph"):
+            max_clique(graph, start=Clique(vertices, False, 5, 0, 0.0))
+    with pytest.raises(ParameterError, match="`start` must be Clique as what max_clique returns, got tuple"):
+        max_cliques(graph, start=("a", "b"))
     with pytest.raises(ParameterError, match="search='published'"):
-        max_clique(graph, search="published", begin=found)
+        max_clique(graph, search="published", start=found)

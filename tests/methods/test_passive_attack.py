@@ -17,7 +17,6 @@ from reident import (
     SearchLimitWarning,
     drop_unlikely_edges,
     find_seeds,
-    likely_links,
     link_scores,
     mapping_quality,
     naive_anonymise,
@@ -258,14 +257,6 @@ def test_link_scores_equal_networkx():
     without.remove_edge(*edge)
     # The edge itself does not count.
     assert link_scores(graph, [edge]) == pytest.approx(link_scores(without, [edge]))
-
-
-def test_likely_links_are_the_best_non_edges():
-    graph = nx.gnp_random_graph(15, 0.3, seed=2)
-    ref = sorted((s for *_, s in nx.adamic_adar_index(graph)), reverse=True)[:5]
-    best = likely_links(graph, 5)
-    assert not any(graph.has_edge(*pair) for pair in best)
-    assert link_scores(graph, best, score="adamic_adar") == pytest.approx(ref)
 
 
 def test_pruning():

@@ -16,7 +16,6 @@ from reident import (
     PrivacyWarning,
     laplace_count,
     laplace_histogram,
-    laplace_mean,
     laplace_sum,
 )
 
@@ -56,7 +55,6 @@ def test_empty_tables_are_answered_like_any_other():
     empty = pd.DataFrame({"x": []})
     assert abs(laplace_count(empty, epsilon=50).value) < 5
     assert abs(laplace_sum([], bounds=(0, 1), epsilon=50).value) < 5
-    assert 0 <= laplace_mean([], bounds=(0, 1), epsilon=50).value <= 1
     assert laplace_histogram([], categories=["a", "b"], epsilon=50).counts.abs().max() < 5
     assert laplace_histogram([], bins=[0, 1, 2], epsilon=50).counts.abs().max() < 5
 
@@ -124,15 +122,6 @@ def test_intervals_cover_as_often_as_they_say(level):
         assert covered / n < level + 0.6 * (1 - level) + 0.05
 
 
-def test_mean_interval_is_conservative_and_uses():
-    values = np.linspace(20, 60, 2001)
-    answers = repeat(laplace_mean, 400, values=values, bounds=(0, 100), epsilon=1)
-    inside = [low <= values.mean() <= high for low, high in (answer.interval(0.9) for answer in answers)]
-    assert stats.binomtest(sum(inside), 400, 0.9, alternative="less").pvalue > LEVEL
-    assert np.mean([answer.value for answer in answers]) == pytest.approx(40, abs=0.1)
-    assert answers[0].total.epsilon + answers[0].count.epsilon == answers[0].epsilon == 1
-
-
 def test_histogram_counts_bins_and_categories_like_numpy():
     values = [0, 0.5, 1, 3, 10]
     near = laplace_histogram(values, bins=[0, 1, 5, 10], epsilon=1000)
@@ -184,7 +173,6 @@ def test_values_outside_the_bins_are_told():
         (laplace_sum, {"values": np.array(["a"]), "bounds": (0, 1)}, DataError, "must hold numbers"),
         (laplace_sum, {"values": [1], "bounds": (0, 1), "adjacency": "x"}, ParameterError, "`adjacency`"),
         (laplace_sum, {"values": [1], "bounds": (0, 1), "granularity": 2}, ParameterError, "`granularity`"),
-        (laplace_mean, {"values": [1], "bounds": (0, 0)}, ParameterError, "low < high"),
         (laplace_count, {"data": -1}, ParameterError, "`data` must be at least 0"),
         (laplace_count, {"data": [[1], [2]]}, DataError, "one-dimensional"),
         (laplace_histogram, {"values": [1]}, ParameterError, "`bins` or `categories`"),
@@ -204,7 +192,6 @@ def test_bad_input(query, kws, error, message):
 def test_bad_level(level):
     for answer in (
         laplace_count(1, epsilon=1),
-        laplace_mean([1], bounds=(0, 1), epsilon=1),
         laplace_histogram([], categories=["a"], epsilon=1),
     ):
         with pytest.raises(ParameterError, match="`level`"):

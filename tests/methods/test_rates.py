@@ -1,12 +1,10 @@
 """Shares with their intervals, and residual risk, against their definitions and a coverage count."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from reident import Rate, residual_risk, wilson_interval
+from reident import wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -38,29 +36,6 @@ def test_wilson_covers_the_true_share():
         for p in np.linspace(0.02, 0.98, 97)
     ]
     assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
-
-
-@pytest.mark.parametrize(
-    ("attack", "control", "value", "half"),
-    [((0.9, 0.0), (0.8, 0.0), 0.5, 0.0), ((0.9, 0.02), (0.85, 0.02), 0.333, 0.160)],
-)
-def test_residual_risk_is_as_anonymeter_computes_it(attack, control, value, half):
-    rates = [Rate(share, share - error, share + error) for share, error in (attack, control)]
-    risk = residual_risk(*rates)
-    assert round(risk.value, 3) == value
-    assert round(risk.high - risk.value, 3) == round(risk.value - risk.low, 3) == half
-
-
-def test_residual_risk_knows_when_nothing_is_gained_or_left():
-    same = wilson_interval(30, 100)
-    nothing = residual_risk(same, same)
-    assert nothing.value == 0
-    assert nothing.low < 0 < nothing.high
-    assert residual_risk(wilson_interval(1, 100), same).value < 0
-    assert residual_risk(Rate(1, 1, 1), same) == (1, 1, 1)
-    nobody = residual_risk(same, wilson_interval(9, 9))
-    assert math.isnan(nobody.value)
-    assert nobody[1:] == (0, 1)
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3, 7, 30, 40, 99, 200, 1234])

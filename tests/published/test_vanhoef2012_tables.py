@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident import ParameterError, TreeCounter, k_anonymity, l_diversity, simulate_ratings
+from reident import ParameterError, k_anonymity, l_diversity, simulate_ratings
 from reident.data.datasets import load_vanhoef2012_table
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.vanhoef2012_tables import (
@@ -288,11 +288,3 @@ def test_the_power_grid_is_optional(monkeypatch):
     assert "power grid" not in degrees.available_graphs()
     assert degrees.graph_degrees("karate club").sum() == 2 * 78
     degrees.graph_degrees.cache_clear()
-
-
-@pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")
-def test_a_tree_counter_is_read_a_thousand_times_at_the_price_of_few():
-    steps = np.random.default_rng(0).integers(0, 2, 1000)
-    counter = TreeCounter(1000, epsilon=1, rng=1)
-    off = [counter.update(int(step)) for step in steps] - np.cumsum(steps)
-    assert np.abs(off).mean() < 1000 / 10

@@ -39,7 +39,7 @@ class Adjacency:
     indptr: NDArray[np.int64] | None = None
     indices: NDArray[np.int32] | None = None
     bits: NDArray[np.uint64] | None = None
-    most: int | None = None
+    largest: int | None = None
 
     @property
     def density(self) -> float:

@@ -94,7 +94,7 @@ def max_clique(
     graph: Any,
     *,
     search: str = "strong",
-    begin: Clique | None = None,
+    start: Clique | None = None,
     time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
     progress: bool = True,
@@ -113,7 +113,7 @@ def max_clique(
         ``"strong"`` is the search described above. ``"published"`` is the one that Kroll (2015) and Kroll and Schnell
         (2016) used, the algorithm of Konc and Janežič without local search; with ``node_limit=20_000_000`` it ends
         where theirs did. It is slower by far, needs n^2 / 8 bytes, and finds smaller cliques where a limit ends it.
-    begin : Clique, optional
+    start : Clique, optional
         The result of an earlier search of the same graph: the strong search starts from that clique and its bound.
     time_limit_s : float, optional
         Stop after about so many seconds of wall-clock time (checked about every tenth of a second). Default: a
@@ -137,7 +137,7 @@ def max_clique(
     Raises
     ------
     ParameterError, DataError
-        If the graph is of no accepted kind, directed, not square or not symmetric, a limit is out of range, or `begin`
+        If the graph is of no accepted kind, directed, not square or not symmetric, a limit is out of range, or `start`
         is no clique of the graph or is given with the published search.
 
     Warns
@@ -166,15 +166,15 @@ def max_clique(
     adjacency, names = read_graph(graph)
     check_choice(search, "search", ("strong", "published"))
     if search == "published":
-        if begin is not None:
-            raise ParameterError("`begin` cannot be used with search='published', which starts from an empty clique")
+        if start is not None:
+            raise ParameterError("`start` cannot be used with search='published', which starts from an empty clique")
         time_limit_s, node_limit = _limits(time_limit_s, node_limit)
         searcher: CliqueSearch | PublishedSearch = PublishedSearch(
             adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress
         )
     else:
         searcher = _searcher(
-            adjacency, False, _initial(begin, adjacency, names), time_limit_s, node_limit, progress, rng
+            adjacency, False, _initial(start, adjacency, names), time_limit_s, node_limit, progress, rng
         )
     is_optimal = searcher.maximum()
     return _clique(searcher, is_optimal, names)
@@ -184,7 +184,7 @@ def max_cliques(
     graph: Any,
     *,
     limit: int = 100_000,
-    begin: Clique | None = None,
+    start: Clique | None = None,
     time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
     progress: bool = True,
@@ -197,7 +197,7 @@ def max_cliques(
 
     Parameters
     ----------
-    graph, begin, time_limit_s, node_limit, progress, rng
+    graph, start, time_limit_s, node_limit, progress, rng
         As for `max_clique`; the limits hold for the search and the listing together.
     limit : int
         List at most so many cliques: there may be exponentially many.
@@ -225,7 +225,7 @@ def max_cliques(
     """
     limit = check_integer(limit, "limit", low=1)
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, True, _initial(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
+    search = _searcher(adjacency, True, _initial(start, adjacency, names), time_limit_s, node_limit, progress, rng)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
@@ -245,17 +245,17 @@ def max_cliques(
     return Cliques(by_name, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
 
 
-def _initial(begin: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
+def _initial(start: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
     """Return the clique of an earlier search by its vertices' numbers, and its bound."""
-    if begin is None:
+    if start is None:
         return None
-    check_instance(begin, "begin", Clique, "what max_clique returns")
+    check_instance(start, "start", Clique, "what max_clique returns")
     position = range(adjacency.n_vertices) if names is None else {name: v for v, name in enumerate(names)}
-    known = [v for v in begin.vertices if v in position]
+    known = [v for v in start.vertices if v in position]
     members = np.array([v if names is None else position[v] for v in known], dtype=np.int64)
-    if len(known) < len(begin) or not len(known) or not adjacency.is_clique(members):
-        raise DataError(f"`begin` must be a clique of the graph, got {begin.vertices!r}")
-    return members, begin.upper_bound
+    if len(known) < len(start) or not len(known) or not adjacency.is_clique(members):
+        raise DataError(f"`start` must be a clique of the graph, got {start.vertices!r}")
+    return members, start.upper_bound
 
 
 def _searcher(

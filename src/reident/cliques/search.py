@@ -54,7 +54,7 @@ class Search(ABC):
         self.node_limit = node_limit
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self._upper_bound = adjacency.n_vertices if adjacency.most is None else adjacency.most
+        self._upper_bound = adjacency.n_vertices if adjacency.largest is None else adjacency.largest
         self.open_bound = self._upper_bound
         self._line = Line(progress)
 

@@ -139,7 +139,7 @@ def _attack(
         published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
         start = published if len(published) else None
         strong = max_cliques(
-            graph, limit=_MAX_CLIQUES, begin=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
+            graph, limit=_MAX_CLIQUES, start=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
     row: dict[str, Any] = {}
     cliques = {"published": (published.vertices, published.is_optimal)}

@@ -26,11 +26,11 @@ def argsort(values):
     while run < n:
         for start in range(0, n, 2 * run):
             middle, end = min(start + run, n), min(start + 2 * run, n)
-            left, right = start, middle
+            head, right = start, middle
             for at in range(start, end):
-                if right == end or (left < middle and values[order[left]] <= values[order[right]]):
-                    spare[at] = order[left]
-                    left += 1
+                if right == end or (head < middle and values[order[head]] <= values[order[right]]):
+                    spare[at] = order[head]
+                    head += 1
                 else:
                     spare[at] = order[right]
                     right += 1

@@ -55,13 +55,13 @@ class _Structure(pickle.Unpickler):
 
 
 class _Placeholder:
-    def __new__(cls, *_arguments: Any, **_named: Any) -> _Placeholder:
+    def __new__(cls, *_arguments: Any, **_keywords: Any) -> _Placeholder:
         return object.__new__(cls)
 
-    def __init__(self, *_arguments: Any, **_named: Any) -> None:
+    def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
         pass
 
-    def __call__(self, *_arguments: Any, **_named: Any) -> _Placeholder:
+    def __call__(self, *_arguments: Any, **_keywords: Any) -> _Placeholder:
         return self
 
     def __setstate__(self, _state: Any) -> None:

@@ -48,13 +48,13 @@ def in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
         return list(pool.map(task, items))
 
 
-def in_parts(task: Callable[[slice], Result], n: int, least: int = 1) -> list[Result]:
+def in_parts(task: Callable[[slice], Result], n: int, smallest: int = 1) -> list[Result]:
     """Apply a task to slices of n independent rows, as `in_threads`.
 
     All slices but the last hold a multiple of `least` rows. Without rows the task is applied to one empty slice.
     """
-    least = max(1, least)
+    smallest = max(1, smallest)
     n_threads = numba.get_num_threads()
     n_parts = 1 if n_threads == 1 else _PARTS_PER_THREAD * n_threads
-    length = least * max(1, -(-n // (least * n_parts)))
+    length = smallest * max(1, -(-n // (smallest * n_parts)))
     return in_threads(task, [slice(first, min(n, first + length)) for first in range(0, max(1, n), length)])

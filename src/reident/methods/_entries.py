@@ -225,12 +225,15 @@ ATTACKS: tuple[Entry, ...] = (
     _by_distance(
         "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
     ),
-    _by_distance("registration", "location of all by their shape", "registration of point clouds", measure="precision"),
+    _by_distance(
+        "registration", "location of all by their shape", "registration of point clouds", measure="precision",
+        seconds=8.0,
+    ),
     _by_distance(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
         measure="precision",
     ),
-    _by_distance("population", "location by where people live", "beyond Kroll and Schnell (2016)"),
+    _by_distance("population", "location by where people live", "beyond Kroll and Schnell (2016)", seconds=4.0),
     _by_network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
     _by_network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
     _by_network(

@@ -23,7 +23,7 @@ from reident.base import (
 )
 from reident.networks.graph import Network, as_network, network_from_edges
 
-__all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edges"]
+__all__ = ["drop_unlikely_edges", "link_scores", "random_non_edges"]
 
 SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
 
@@ -93,47 +93,6 @@ def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
     if score == "cosine":
         return common / np.sqrt(np.maximum(du * dv, 1))
     return common / np.maximum(du + dv - common, 1)
-
-
-@checked
-def likely_links(
-    graph: Any,
-    n: Annotated[int, Whole(1, unit="links")],
-    *,
-    score: Annotated[str, Choice(*SCORES)] = "adamic_adar",
-) -> list[tuple[Hashable, Hashable]]:
-    """Return the `n` pairs of nodes that are not joined and score highest: guesses at edges that were taken out.
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        The released network.
-    n : int
-        How many pairs; fewer come back where fewer pairs have a common neighbour.
-    score : str
-        As in `link_scores`.
-
-    Returns
-    -------
-    list of pairs
-        The highest score first.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the network cannot be read, or `n` or `score` break their rules.
-    """
-    network = as_network(graph)
-    adjacency = network.to_scipy().astype(np.int32)
-    two_steps = (adjacency @ adjacency).tocoo()
-    apart = two_steps.row < two_steps.col
-    u, v = two_steps.row[apart].astype(np.int64), two_steps.col[apart].astype(np.int64)
-    keys = u * network.n_nodes + v
-    first, second = network.edges()
-    new = ~np.isin(keys, first.astype(np.int64) * network.n_nodes + second)
-    u, v = u[new], v[new]
-    best = np.argsort(-_scores(network, u, v, score), kind="stable")[:n]
-    return [(network.nodes[int(u[i])], network.nodes[int(v[i])]) for i in best]
 
 
 @checked

@@ -228,7 +228,7 @@ def graph_of_matches(
     )
     in_threads(lambda part: mirror_rows(bits, *part), list(zip(starts, ends, strict=True)))
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, most=largest))
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest))
 
 
 def matches_of_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
@@ -391,13 +391,13 @@ def _build(
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
         ends = range(0, n_vertices, _MIRRORED)
         in_threads(lambda low: mirror_rows(bits, low, min(low + _MIRRORED, n_vertices)), ends)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, most=largest))
+        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
     degrees = np.zeros(n_vertices, dtype=np.int64)
     in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, most=largest))
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
 
 
 def _release_pairs(

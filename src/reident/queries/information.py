@@ -9,7 +9,7 @@ import numpy as np
 
 from reident.base import DataError, FloatArray, check_real, check_vector
 
-__all__ = ["min_entropy", "self_information", "shannon_entropy", "statistical_distance"]
+__all__ = ["min_entropy", "self_information", "statistical_distance"]
 
 
 def self_information(probability: float) -> float:
@@ -35,25 +35,6 @@ def self_information(probability: float) -> float:
     vanhoef2012, 2.2.1.
     """
     return -math.log2(check_real(probability, "probability", low=0, high=1, open_low=True)) + 0.0
-
-
-def shannon_entropy(probabilities: Any) -> float:
-    """Return the mean self-information of a distribution, bits (vanhoef2012, Definition 2.11).
-
-    It can be high although the outcome is easy to guess: see `min_entropy`.
-
-    Parameters
-    ----------
-    probabilities : array_like of float
-        Of all outcomes; they add up to 1.
-
-    Returns
-    -------
-    float
-        Bits.
-    """
-    p = _distribution(probabilities, "probabilities")
-    return float(-(p[p > 0] * np.log2(p[p > 0])).sum()) + 0.0
 
 
 def min_entropy(probabilities: Any) -> float:

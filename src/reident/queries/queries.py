@@ -32,7 +32,6 @@ from reident.queries.laplace import grid_noise, grid_noise_reach
 __all__ = [
     "Answer",
     "laplace_count",
-    "laplace_mean",
     "laplace_sum",
 ]
 
@@ -87,45 +86,6 @@ class Answer:
         """Return the exact confidence interval for the answer without noise (after clipping and snapping)."""
         reach = answer_reach(self.granularity, self.scale, level)
         return self.value - reach, self.value + reach
-
-
-@dataclass(frozen=True)
-class MeanAnswer:
-    """A mean as the ratio of a noisy sum to a noisy count, each with its own share of epsilon.
-
-    Attributes
-    ----------
-    value : float
-        The noisy mean, within the declared bounds.
-    total, count : Answer
-        The noisy sum of the distances from the middle of the bounds, and the noisy number of records.
-    epsilon : float
-        The privacy loss in all.
-    private : bool
-        False if the noise was seeded.
-    n_clipped : int
-        As in `Answer`.
-    """
-
-    value: float
-    total: Answer
-    count: Answer
-    bounds: tuple[float, float]
-    epsilon: float
-    private: bool
-    n_clipped: int = field(default=0, repr=False)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return a conservative interval: sum and count each at half the error, and every ratio they allow."""
-        half = 1 - (1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2
-        low, high = self.total.interval(half)
-        fewest, largest = (max(1.0, bound) for bound in self.count.interval(half))
-        middle = (self.bounds[0] + self.bounds[1]) / 2
-        ends = [total / count for total in (low, high) for count in (fewest, largest)]
-        return max(self.bounds[0], middle + min(ends)), min(self.bounds[1], middle + max(ends))
 
 
 def answer_reach(granularity: float, scale: float, level: float) -> float:
@@ -279,55 +239,6 @@ def laplace_sum(
     warn_replaced(n_clipped, _OUTSIDE)
     total, reach_steps = _total_steps(inside, low, high, 0.0, step, adjacency)
     return _noisy_sum(total, step, reach_steps, exact, adjacency, source, rng is None, n_clipped)
-
-
-def laplace_mean(
-    values: ArrayLike,
-    *,
-    bounds: tuple[float, float],
-    epsilon: Any,
-    granularity: float | None = None,
-    budget: Budget | None = None,
-    rng: RNGLike = None,
-) -> MeanAnswer:
-    """Estimate a mean: a noisy sum over a noisy count, half of epsilon for each.
-
-    The number of records is not taken as known: one record more or less is what is hidden.
-
-    Parameters
-    ----------
-    values, bounds, epsilon, granularity, budget, rng
-        As in `laplace_sum`; a missing value counts as the middle of the bounds.
-
-    Returns
-    -------
-    MeanAnswer
-        Its value lies within the bounds. A noisy count below 1 is taken as 1, so that an empty table gives an answer
-        as any other does.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the bounds or `epsilon` break their rules, or the budget does not suffice.
-
-    Notes
-    -----
-    Vanhoef (2012), Theorem 5.3 for the two queries together. The sum is that of the distances from the middle of
-    the bounds, whose sensitivity, (high - low) / 2, is the smallest that a shift can give.
-    """
-    low, high = check_bounds(bounds)
-    exact = check_epsilon(epsilon) / 2
-    middle = (low + high) / 2
-    step = _step((high - low) / 2, exact, granularity)
-    inside, n_clipped = _inside(values, low, high, middle)
-    source = entropy_source(rng)
-    spend(budget, 2 * exact, "mean")
-    warn_replaced(n_clipped, _OUTSIDE)
-    steps, reach_steps = _total_steps(inside, low, high, middle, step, "add-remove")
-    total = _noisy_sum(steps, step, reach_steps, exact, "add-remove", source, rng is None, n_clipped)
-    count = _noisy_count(len(inside), exact, source, rng is None)
-    mean = min(high, max(low, middle + total.value / max(1.0, count.value)))
-    return MeanAnswer(mean, total, count, (low, high), float(2 * exact), rng is None, n_clipped)
 
 
 def _noisy_count(count: int, epsilon: Fraction, source: Entropy, private: bool) -> Answer:

@@ -103,7 +103,7 @@ def query_set_attack(
             f"`min_set_size` must be at most {len(others)}, all records but the target, got {min_set_size}: "
             "the system refuses both questions"
         )
-    answers = [how_many(predicate, (row for _, row in asked.iterrows())) for asked in (table, others)]
+    answers = [how_many(predicate, (row for _, row in query_set.iterrows())) for query_set in (table, others)]
     queries = pd.DataFrame(
         {
             "question": ["how many have the property", "how many, not the target, have it"],
@@ -144,28 +144,28 @@ class MaxAuditor:
 
     def ask(self, records: Sequence[int]) -> float | None:
         """Return the largest value of some records, or None if the auditor refuses."""
-        asked = frozenset(check_integer(record, "records") for record in check_listed(records, "records"))
-        if not asked or min(asked) < 0 or max(asked) >= len(self):
+        query_set = frozenset(check_integer(record, "records") for record in check_listed(records, "records"))
+        if not query_set or min(query_set) < 0 or max(query_set) >= len(self):
             raise ParameterError(
                 f"`records` must be positions from 0 to {len(self) - 1}, at least one, got {records!r}"
             )
         self.n_asked += 1
-        answer = float(self._values[list(asked)].max())
-        holders = self._holders.get(answer, asked) & asked
-        if self._gives_away(asked, answer, holders):
+        answer = float(self._values[list(query_set)].max())
+        holders = self._holders.get(answer, query_set) & query_set
+        if self._gives_away(query_set, answer, holders):
             self.n_refused += 1
             return None
         self._holders[answer] = holders
-        for record in asked:
+        for record in query_set:
             self._bound[record] = min(self._bound[record], answer)
             self._answers_of[record].add(answer)
         return answer
 
-    def _gives_away(self, asked: frozenset[int], answer: float, holders: frozenset[int]) -> bool:
+    def _gives_away(self, query_set: frozenset[int], answer: float, holders: frozenset[int]) -> bool:
         """Tell whether with this answer some answer could be attained by one record only."""
-        touched = set().union(*(self._answers_of[record] for record in asked)) - {answer}
+        touched = set().union(*(self._answers_of[record] for record in query_set)) - {answer}
         for other, members in [(answer, holders), *((earlier, self._holders[earlier]) for earlier in touched)]:
-            bounds = (min(self._bound[r], answer) if r in asked else self._bound[r] for r in members)
+            bounds = (min(self._bound[r], answer) if r in query_set else self._bound[r] for r in members)
             if sum(bound == other for bound in bounds) == 1:
                 return True
         return False
@@ -222,14 +222,14 @@ def auditing_attack(
         raise ParameterError(f"`auditor` must be a MaxAuditor, got {type(auditor).__name__}")
     check_integer(group_size, "group_size", low=3, high=len(auditor))
     order = check_rng(rng).permutation(len(auditor))
-    asked, refused = auditor.n_asked, auditor.n_refused
+    query_set, refused = auditor.n_asked, auditor.n_refused
     learned = {}
     for start in range(0, len(order) - group_size + 1, group_size):
         group = order[start : start + group_size].tolist()
         largest = auditor.ask(group)
         if largest is not None and auditor.ask(group[:-1]) is None:
             learned[group[-1]] = largest
-    return AuditingAttack(learned, auditor.n_asked - asked, auditor.n_refused - refused)
+    return AuditingAttack(learned, auditor.n_asked - query_set, auditor.n_refused - refused)
 
 
 @dataclass(frozen=True)

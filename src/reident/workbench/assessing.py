@@ -104,14 +104,14 @@ class Assessment:
             f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
         )
         none = "no release was judged, and nothing is advised"
-        said = [
+        sentences = [
             none + (large if search is self.network and self.n_nodes else "") if search is None
             else search.sentence(self.limit, self.tolerate)
             for search in (self.search, self.network)
         ]  # fmt: skip
         if "network" not in self.kinds or len(self.kinds) == 1:
-            return said[0]
-        return f"{said[0]}; the network: {said[1]}"
+            return sentences[0]
+        return f"{sentences[0]}; the network: {sentences[1]}"
 
     def assumptions(self) -> list[str]:
         """Return the assumptions about the intruder, a sentence each."""
@@ -157,10 +157,10 @@ class Assessment:
         try:
             out.mkdir(0o700, parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=".report-", dir=out) as folder:
-                made = Path(folder) / "report"
-                write_report(self, made, command=command, recipe=recipe, receipts=receipts)
-                keep_private(made)
-                move_files(made, out, last="report.html")
+                draft = Path(folder) / "report"
+                write_report(self, draft, command=command, recipe=recipe, receipts=receipts)
+                keep_private(draft)
+                move_files(draft, out, last="report.html")
         except OSError as error:
             raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
         return out / "report.html"
@@ -300,7 +300,7 @@ def releases_to_try(
         tried[kind], _, lacking = tried_releases(data, methods.get(kind), len(data.table))
         left_out |= lacking
         if kind == "places":
-            used = [find(one["method"]) for one in tried[kind]]
+            used = [find(release["method"]) for release in tried[kind]]
             check_public_used(dataset.public, [*used, *entries("attack")])
     return tried, left_out
 

@@ -109,16 +109,16 @@ class Bench:
 
     def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
         """Try a step by itself to see what it keeps."""
-        columns = tuple(dict.fromkeys(name for one in slot if one for name in self.columns(one)))
+        columns = tuple(dict.fromkeys(name for step in slot if step for name in self.columns(step)))
         if step is None:
             return Part(None, columns)
         if np.isfinite(FORMS[step.entry.form].most_records) and len(self.data) > _MOST_DISTANCES:
             return Part(step, columns, reason="distances between so many records are not tried")
         try:
-            made = self.make([step], set(self.columns(step)), 0)
+            result = self.make([step], set(self.columns(step)), 0)
         except (DataError, ParameterError) as error:
             return Part(step, columns, reason=str(error))
-        lost = self.losses(made, list(self.columns(step)))
+        lost = self.losses(result, list(self.columns(step)))
         return Part(step, columns, {name: 1 - value for name, value in lost.items()})
 
     def columns(self, step: Step) -> tuple[str, ...]:
@@ -127,54 +127,54 @@ class Bench:
 
     def promise(self, chain: Sequence[Part]) -> float:
         """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
-        kept = dict.fromkeys(self.protected, 0.0)
+        retained = dict.fromkeys(self.protected, 0.0)
         for part in chain:
             for name, share in part.kept.items():
-                kept[name] = share if not kept.get(name) else kept[name] * share
-        return float(np.mean(list(kept.values()))) if kept else 0.0
+                retained[name] = share if not retained.get(name) else retained[name] * share
+        return float(np.mean(list(retained.values()))) if retained else 0.0
 
-    def make(self, steps: Sequence[Step], shown: set[str], draw: int) -> Made:
+    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Made:
         """Apply steps to the data; each draw has a stream of its own."""
         roles = replace(
             self.roles,
-            quasi=[name for name in self.roles.quasi if name in shown],
-            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in shown],
+            quasi=[name for name in self.roles.quasi if name in columns_shown],
+            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in columns_shown],
         )
         return make(self.data, steps, roles, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
 
-    def losses(self, made: Made, names: list[str]) -> dict[str, float]:
+    def losses(self, result: Made, names: list[str]) -> dict[str, float]:
         """Return the share lost of each column; of the place by neighbours and distances of a sample."""
-        lost = {name: column_loss(self.data[name], made.table[name]) for name in names if name != PLACE}
+        lost = {name: column_loss(self.data[name], result.table[name]) for name in names if name != PLACE}
         if PLACE in names:
-            rows = np.linspace(0, len(made.table) - 1, min(_SAMPLE, len(made.table))).astype(int)
+            rows = np.linspace(0, len(result.table) - 1, min(_SAMPLE, len(result.table))).astype(int)
             lost[PLACE] = 1.0
-            if made.places != "true" and len(rows) >= 3:
-                kept = np.mean(made.kept_of_places(self.data, rows)) * len(made.table) / len(self.data)
-                lost[PLACE] = 1.0 - float(kept)
+            if result.places != "true" and len(rows) >= 3:
+                retained = np.mean(result.kept_of_places(self.data, rows)) * len(result.table) / len(self.data)
+                lost[PLACE] = 1.0 - float(retained)
         return lost
 
-    def release(self, steps: Sequence[Step], shown: set[str], draw: int) -> tuple[Made, Release]:
+    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Made, Release]:
         """Make one draw of a chain, as `protect` would write it."""
-        made = self.make(steps, shown, draw)
-        table, named = made.table, shown | set(self.others)
-        with_place = made.places == "moved"
+        result = self.make(steps, columns_shown, draw)
+        table, columns = result.table, columns_shown | set(self.others)
+        with_place = result.places == "moved"
         if with_place:
             table = in_columns(table, "release")
         elif hasattr(table, "to_crs"):
             table = table.drop(columns=table.geometry.name)
-        kept = [name for name in table.columns if name in named and name not in (LAT, LON)]
-        table = pd.DataFrame(table[[*kept, *([LAT, LON] if with_place else [])]])
-        form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
+        retained = [name for name in table.columns if name in columns and name not in (LAT, LON)]
+        table = pd.DataFrame(table[[*retained, *([LAT, LON] if with_place else [])]])
+        form = "points" if with_place else "distances" if result.matrix_km is not None else "table"
         law = next((step for step in steps if with_place and step.entry.data == "places"), steps[-1])
         order = own_order(table)
-        matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
+        matrix = None if result.matrix_km is None else result.matrix_km[np.ix_(order, order)]
         n = len(self.data)
-        return made, Release(form, table.iloc[order], law.entry.name, law.settings, n, matrix_km=matrix)
+        return result, Release(form, table.iloc[order], law.entry.name, law.settings, n, matrix_km=matrix)
 
     def shown(self, chain: Sequence[Part]) -> list[str]:
         """Return the protected columns that a chain releases."""
-        shown = {name for part in chain if part.step for name in part.columns} | self.always
-        return [name for name in self.protected if name in shown]
+        columns_shown = {name for part in chain if part.step for name in part.columns} | self.always
+        return [name for name in self.protected if name in columns_shown]
 
     def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
         """Return the description of a candidate."""
@@ -182,24 +182,24 @@ class Bench:
         words = ", ".join("the place" if name == PLACE else name for name in withheld)
         return {"chain": "; ".join(step_text(part.step) for part in chain if part.step), "withheld": words}
 
-    def judge(self, steps: Sequence[Step], shown: list[str]) -> dict[str, Any]:
+    def judge(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
         """Evaluate a chain in all its draws; costly attacks meet the first draw of a chain that passed the others."""
         draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
         row, first = in_all_draws(
-            lambda draw: self.release(steps, set(shown), draw), lambda drawn: self.evaluate(drawn[1]), draws,
+            lambda draw: self.release(steps, set(columns_shown), draw), lambda draw: self.evaluate(draw[1]), draws,
             self.tolerate,
         )  # fmt: skip
         if first is None:
             return row
-        (made, released), _ = first
+        (result, released), _ = first
         if row["passed"]:
             row |= _summary(self.evaluate(released, quick=False), self.tolerate)
-        losses = self.all_losses(made, shown)
+        losses = self.all_losses(result, columns_shown)
         return row | {"kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0}
 
-    def all_losses(self, made: Made, shown: Sequence[str]) -> dict[str, float]:
+    def all_losses(self, result: Made, columns_shown: Sequence[str]) -> dict[str, float]:
         """Return the share lost of each protected column; of a column that is withheld all."""
-        return self.losses(made, self.protected) | {name: 1.0 for name in self.protected if name not in shown}
+        return self.losses(result, self.protected) | {name: 1.0 for name in self.protected if name not in columns_shown}
 
     def evaluate(self, released: Release, *, enough: float | None = None, quick: bool = True) -> RiskReport:
         """Evaluate a release, up to the attack that refuses it."""
@@ -222,8 +222,8 @@ class Bench:
     def original(self) -> Release:
         """Return the data as a release."""
         table, form = self.dataset.table, "points" if self.dataset.has_places else "table"
-        named = {*self.protected, *self.others, *([LAT, LON] if self.dataset.has_places else [])}
-        table = table[[name for name in table.columns if name in named]]
+        columns = {*self.protected, *self.others, *([LAT, LON] if self.dataset.has_places else [])}
+        table = table[[name for name in table.columns if name in columns]]
         return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
 
     def before(self) -> RiskReport:
@@ -239,7 +239,7 @@ class Bench:
 
 
 def evaluate_chain(
-    rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, shown: str
+    rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, columns_shown: str
 ) -> dict[str, Any]:
     """Evaluate one candidate: a trial of `sweep`. The draws of a chain follow from the bench's seed.
 
@@ -251,17 +251,17 @@ def evaluate_chain(
         The bench, and the methods that the user's session registered.
     bench : str
         Its digest.
-    steps, shown : str
+    steps, columns_shown : str
         JSON: the steps as a recipe has them, and the protected columns that are released.
     """
     del rng, bench
     for entry in context[1]:
         register(entry)
     chain = [
-        Step.of(entry := find(one["method"], "anonymiser"), entry.check(one["parameters"]), one.get("columns"))
-        for one in json.loads(steps)
+        Step.of(entry := find(step["method"], "anonymiser"), entry.check(step["parameters"]), step.get("columns"))
+        for step in json.loads(steps)
     ]
-    return context[0].judge(chain, json.loads(shown))
+    return context[0].judge(chain, json.loads(columns_shown))
 
 
 def in_all_draws(
@@ -275,11 +275,11 @@ def in_all_draws(
     first, worst = None, None
     for number in range(draws):
         try:
-            made = draw(number)
+            result = draw(number)
         except (DataError, ParameterError) as error:
             return {"passed": False, "reason": str(error)}, None
-        report = judge(made)
-        first = first or (made, report)
+        report = judge(result)
+        first = first or (result, report)
         worst = report if worst is None or report.share_above_limit > worst.share_above_limit else worst
         if worst.share_above_limit > tolerate:
             break
@@ -298,14 +298,16 @@ def _summary(report: RiskReport, tolerate: float) -> dict[str, Any]:
 
 def recipe_step(step: Step) -> dict[str, Any]:
     """Return a step as a recipe writes it."""
-    given = {name: value for name, value in step.settings.items() if value is not None}
+    parameters = {name: value for name, value in step.settings.items() if value is not None}
     columns = {} if step.columns is None else {"columns": list(step.columns)}
-    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(given))}
+    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(parameters))}
 
 
 def step_text(step: Step) -> str:
     """Return a step in words, with the parameters that differ from their defaults."""
     stated, usual = recipe_step(step), step.entry.defaults()
-    given = ", ".join(f"{name}={v}" for name, v in stated["parameters"].items() if usual.get(name) != v or name == "k")
+    parameters = ", ".join(
+        f"{name}={v}" for name, v in stated["parameters"].items() if usual.get(name) != v or name == "k"
+    )
     columns = f" of {', '.join(stated['columns'])}" if "columns" in stated else ""
-    return f"{stated['method']}{columns}{f' ({given})' if given else ''}"
+    return f"{stated['method']}{columns}{f' ({parameters})' if parameters else ''}"

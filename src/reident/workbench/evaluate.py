@@ -224,9 +224,9 @@ _Call = Callable[[Release, Knowledge, int], Outcome]
 
 def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Return names and options of attacks; how a map reads the risk is no option of an attack."""
-    listed = [{"name": one} if isinstance(one, str) else dict(one) for one in check_listed(attacks, "attacks")]
-    names = check_attacks([str(one.pop("name", "")) for one in listed]) or ()
-    return [(name, {key: v for key, v in one.items() if key != "measure"}) for name, one in zip(names, listed)]  # noqa: B905
+    listed = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
+    names = check_attacks([str(spec.pop("name", "")) for spec in listed]) or ()
+    return [(name, {key: v for key, v in spec.items() if key != "measure"}) for name, spec in zip(names, listed)]  # noqa: B905
 
 
 def _plan(
@@ -239,12 +239,12 @@ def _plan(
             yield name, None, knowledge, _composed(name, numbers)
     every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
     listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
-    left = budget_s
+    budget = budget_s
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
         if not why and entry.costly and asked_for is None:
-            left -= entry.seconds
-            if quick or left < 0:
+            budget -= entry.seconds
+            if quick or budget < 0:
                 spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
         if why:
@@ -302,15 +302,15 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
 
 def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
     """Return the records and the persons whose place is known: the subject of attacks on places."""
-    there, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
+    is_placed, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
     if knowledge.has_places:
         at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
-    if there.all() and at_home.all():
+    if is_placed.all() and at_home.all():
         return release, knowledge
-    earlier = [replace(one, table=one.table[_have_places(one)]) for one in knowledge.earlier]
+    earlier = [replace(other, table=other.table[_have_places(other)]) for other in knowledge.earlier]
     of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
-    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
-    return replace(release, table=release.table[there]), replace(of_persons, truth=place[of_persons.truth])
+    place = np.append(np.where(is_placed, np.cumsum(is_placed) - 1, -1), -1)
+    return replace(release, table=release.table[is_placed]), replace(of_persons, truth=place[of_persons.truth])
 
 
 def _have_places(release: Release) -> BoolArray:
@@ -349,13 +349,13 @@ def _windows(knowledge: Knowledge, release: Release) -> Any:
         del n_simulations, rule
         at_home = np.isfinite(known[[LAT, LON]].to_numpy(float)).all(axis=1)
         persons = np.flatnonzero((truth >= 0) & at_home & _have_places(release)[truth])
-        drawn = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
-        upper = np.triu_indices(len(drawn), 1)
-        true = great_circle_km(known[LAT].to_numpy(float)[drawn], known[LON].to_numpy(float)[drawn])[upper]
-        shown = release.between(truth[drawn])
-        if shown is None:
+        sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
+        upper = np.triu_indices(len(sampled), 1)
+        true = great_circle_km(known[LAT].to_numpy(float)[sampled], known[LON].to_numpy(float)[sampled])[upper]
+        released = release.between(truth[sampled])
+        if released is None:
             raise NotApplicable("no distances are released")
-        gaps = true - shown[upper]
+        gaps = true - released[upper]
         low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
         return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}
 

@@ -132,12 +132,12 @@ def price(
     if not names:
         raise ParameterError("`quasi` must name a column of the release or the place be released, got neither")
     every = len(names) <= ALL
-    most = len(names) if max_size is None else check_integer(max_size, "max_size", low=1)
-    size = min(len(names) if every else _size(len(names)), most)
+    largest = len(names) if max_size is None else check_integer(max_size, "max_size", low=1)
+    size = min(len(names) if every else _size(len(names)), largest)
     value = _values(release, knowledge, limit, int(generator.integers(2**31)))
-    tried = [one for k in range(1, size + 1) for one in itertools.combinations(names, k)]
+    tried = [subset for k in range(1, size + 1) for subset in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
-    rows = [{"known": ", ".join(one), "size": len(one), **value(frozenset(one))} for one in tried]
+    rows = [{"known": ", ".join(subset), "size": len(subset), **value(frozenset(subset))} for subset in tried]
     subsets = pd.DataFrame(rows).sort_values(
         ["size", "risk"], ascending=[True, False], kind="stable", ignore_index=True
     )
@@ -165,38 +165,41 @@ _Step = tuple[float, Sequence[str], str]
 
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
     """Return the risks of an intruder by what is known, each computed once."""
-    compared, kept = knowledge.compared(release), set(knowledge.unperturbed(release))
-    made: dict[frozenset[str], dict[str, float]] = {}
+    compared, usable = knowledge.compared(release), set(knowledge.unperturbed(release))
+    stored: dict[frozenset[str], dict[str, float]] = {}
 
     def joined(known: frozenset[str]) -> dict[str, float]:
-        used = [name for name in compared if name in known and name in kept]
-        said, own, both = release, knowledge, compared
+        used = [name for name in compared if name in known and name in usable]
+        reduced_release, reduced, both = release, knowledge, compared
         if knowledge.persons is not None:  # whose records are one in these columns need not be one in others
-            said, own = in_persons(release, replace(knowledge, known=knowledge.known[used], quasi=used))
-            both = own.compared(said)
-        found, persons = agreement(both, used, said.table, len(own.known)), np.flatnonzero(own.present)
-        counts = found.counts()[persons]
+            reduced_release, reduced = in_persons(release, replace(knowledge, known=knowledge.known[used], quasi=used))
+            both = reduced.compared(reduced_release)
+        result, persons = (
+            agreement(both, used, reduced_release.table, len(reduced.known)),
+            np.flatnonzero(reduced.present),
+        )
+        counts = result.counts()[persons]
         sure = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
-        right = sure * found.holds(persons, own.truth[persons])
-        sure, right = (pd.Series(one).groupby(own.who[persons], sort=False).max() for one in (sure, right))
+        right = sure * result.holds(persons, reduced.truth[persons])
+        sure, right = (pd.Series(subset).groupby(reduced.who[persons], sort=False).max() for subset in (sure, right))
         above = float((sure > limit + 1e-12).mean())
         return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max())}
 
     def placed(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known]
-        own = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
-        found = evaluate(release, own, limit=limit, attacks=["nearest_place"], seed=seed)
-        alone, row = value(known - {PLACE}), found.frame.iloc[0]
+        reduced = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
+        result = evaluate(release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
+        alone, row = value(known - {PLACE}), result.frame.iloc[0]
         return {
             "risk": max(alone["risk"], 0.0 if math.isnan(row["risk"]) else float(row["risk"])),
-            "share_above_limit": max(alone["share_above_limit"], found.share_above_limit),
-            "worst": max(alone["worst"], found.highest),
+            "share_above_limit": max(alone["share_above_limit"], result.share_above_limit),
+            "worst": max(alone["worst"], result.highest),
         }
 
     def value(known: frozenset[str]) -> dict[str, float]:
-        if known not in made:
-            made[known] = placed(known) if PLACE in known else joined(known)
-        return made[known]
+        if known not in stored:
+            stored[known] = placed(known) if PLACE in known else joined(known)
+        return stored[known]
 
     return value
 
@@ -207,8 +210,8 @@ def _each_once(names: Sequence[str]) -> Iterator[_Step]:
     for name in names:
         others = [other for other in names if other != name]
         for k in range(n):
-            for one in itertools.combinations(others, k):
-                yield 1 / (n * math.comb(n - 1, k)), one, name
+            for subset in itertools.combinations(others, k):
+                yield 1 / (n * math.comb(n - 1, k)), subset, name
 
 
 def _shapley(names: Sequence[str], value: _Value, steps: Iterable[_Step]) -> pd.DataFrame:

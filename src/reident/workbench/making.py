@@ -93,7 +93,7 @@ class Step:
 
 def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
     """Return all combinations of the values of a method's parameters, each checked."""
-    return [entry.check(dict(zip(values, one, strict=True))) for one in itertools.product(*values.values())]
+    return [entry.check(dict(zip(values, values_of, strict=True))) for values_of in itertools.product(*values.values())]
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,10 @@ class Made:
         """Return the share of neighbours and of distances that the places of some records kept."""
         true = great_circle_km(*read_places(data.loc[self.table.index[rows]], "data"))
         if self.matrix_km is None:
-            shown: FloatArray = great_circle_km(*read_places(self.table.iloc[rows], "release"))
+            released: FloatArray = great_circle_km(*read_places(self.table.iloc[rows], "release"))
         else:
-            shown = self.matrix_km[np.ix_(rows, rows)]
-        return neighbours_kept(true, shown), distances_kept(true, shown)
+            released = self.matrix_km[np.ix_(rows, rows)]
+        return neighbours_kept(true, released), distances_kept(true, released)
 
 
 def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
@@ -164,45 +164,45 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
     ParameterError, DataError
         If a step cannot be applied to the data or leaves no record; the message names the step.
     """
-    made = Made(data.copy())
+    result = Made(data.copy())
     for step in steps:
-        before, earlier = len(made.table), made.table
+        before, earlier = len(result.table), result.table
         if step.entry.data == "places":
-            told = _move(made, step, roles, rng)
+            details = _move(result, step, roles, rng)
         elif step.entry.data == "table":
-            told = _mask(made, step, roles, missing, rng)
+            details = _mask(result, step, roles, missing, rng)
         else:
             raise ParameterError(
                 f"`method` must release records, tables or places, got {step.entry.name!r}, which is for "
                 f"{step.entry.data}: {_OTHER_DATA[step.entry.data]}"
             )
-        if before and not len(made.table):
+        if before and not len(result.table):
             raise DataError(f"`data` must keep a record, got none: {step.entry.name!r} left all {before} out")
-        if "rng" in step.entry.signature and made.matrix_km is None and made.table.equals(earlier):
+        if "rng" in step.entry.signature and result.matrix_km is None and result.table.equals(earlier):
             raise DataError(
                 f"`{step.entry.name}` must change a cell, but left all {before} records as they were: use stronger "
                 "parameters"
             )
-        made.done.append(
+        result.done.append(
             {
                 "method": step.entry.name,
                 "call": step.entry.call,
                 "source": step.entry.source,
                 "parameters": {name: value for name, value in step.settings.items() if value is not None},
-                **told,
-                "records_left_out": before - len(made.table),
+                **details,
+                "records_left_out": before - len(result.table),
                 "guarantee": "",
             }
         )
-    for place, (step, done) in enumerate(zip(steps, made.done, strict=True)):
-        later = {name for other in made.done[place + 1 :] for name in other.get("columns", ())}
+    for place, (step, done) in enumerate(zip(steps, result.done, strict=True)):
+        later = {name for other in result.done[place + 1 :] for name in other.get("columns", ())}
         columns = _class_columns(step, done.get("columns", ()), data, roles)
         done["guarantee"] = counted_guarantee(
-            step.entry, step.settings, columns, pd.DataFrame(made.table),
+            step.entry, step.settings, columns, pd.DataFrame(result.table),
             sensitive=roles.sensitive, missing=missing, later=later,
-            left_out=any(other["records_left_out"] for other in made.done[place + 1 :]),
+            left_out=any(other["records_left_out"] for other in result.done[place + 1 :]),
         )  # fmt: skip
-    return made
+    return result
 
 
 def _class_columns(step: Step, columns: Sequence[str], data: Any, roles: Roles) -> list[str]:
@@ -222,18 +222,18 @@ def _source(entry: Entry, rng: Any) -> Any:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
-    table, entry = made.table, step.entry
+def _move(result: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
+    table, entry = result.table, step.entry
     if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
-    if made.matrix_km is not None:
+    if result.matrix_km is not None:
         raise ParameterError(f"`chain` must not move places after releasing distances, got {entry.name!r}")
-    there = located(table)
-    table = table[there]
-    most = FORMS[entry.form].most_records
-    if len(table) > most:
+    is_located = located(table)
+    table = table[is_located]
+    limit = FORMS[entry.form].most_records
+    if len(table) > limit:
         raise DataError(
-            f"`data` must have at most {most} records with places for {entry.name!r}, got {len(table)}: "
+            f"`data` must have at most {limit} records with places for {entry.name!r}, got {len(table)}: "
             "it releases the distances between all of them; a mask of the places themselves has no such limit"
         )
     units = _units(table, roles.household)
@@ -241,21 +241,21 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     read = [name for name in entry.signature if name in one_each.columns]
     data = microdata(one_each, quasi=read, kind="places", public=roles.public)
     moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
-    made.steps.append(moved)
-    told = {"records_without_place": int((~there).sum())}
+    result.steps.append(moved)
+    details = {"records_without_place": int((~is_located).sum())}
     if roles.household is not None:
-        told["moved_together"] = len(table) - len(one_each)
+        details["moved_together"] = len(table) - len(one_each)
     if not moved.has_places:
         if len(one_each) < len(table):
             raise ParameterError(f"`household` must not be given for {entry.name!r}: it releases single distances")
-        made.table, made.matrix_km, made.places = table, moved.matrix_km, "withheld"
-        return told
+        result.table, result.matrix_km, result.places = table, moved.matrix_km, "withheld"
+        return details
     first = pd.Series(one_each.index, index=units[one_each.index])
     target = units.map(first)
-    kept = target.isin(moved.table.index)
-    places = moved.table.loc[target[kept], [LAT, LON]].to_numpy(np.float64)
-    made.table, made.places = write_places(table[kept], *places.T), "moved"
-    return told
+    is_kept = target.isin(moved.table.index)
+    places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(np.float64)
+    result.table, result.places = write_places(table[is_kept], *places.T), "moved"
+    return details
 
 
 def _units(table: Any, household: str | None) -> pd.Series:
@@ -272,43 +272,43 @@ def _units(table: Any, household: str | None) -> pd.Series:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[str, Any]:
+def _mask(result: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[str, Any]:
     quasi = list(dict.fromkeys(step.columns or roles.known))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
-    table = pd.DataFrame(made.table)
+    table = pd.DataFrame(result.table)
     check_columns(table, quasi, "columns", table_name="data")
     gaps = table[quasi].isna()
-    given = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
+    own_roles = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
     classes = {"quasi", "k_quasi"} & set(step.entry.signature)
-    told: dict[str, Any] = {"columns": quasi}
+    details: dict[str, Any] = {"columns": quasi}
     parts: list[_Part]
     if not gaps.any(axis=None):
-        parts = [_masked(table, step, given, rng)]
+        parts = [_masked(table, step, own_roles, rng)]
     elif missing == "drop":
-        parts = [_masked(table[~gaps.any(axis=1)], step, given, rng)]
+        parts = [_masked(table[~gaps.any(axis=1)], step, own_roles, rng)]
     elif missing == "suppress":
         blank = table[gaps.any(axis=1)].astype(dict.fromkeys(quasi, object))
         blank[quasi] = "*" if classes else None
-        least = int(step.settings.get("k") or 1) if classes else 1
-        whole = _masked(table[~gaps.any(axis=1)], step, given, rng)
-        parts = [whole, (blank if len(blank) >= least else blank.iloc[:0], whole[1], None)]
+        smallest = int(step.settings.get("k") or 1) if classes else 1
+        whole = _masked(table[~gaps.any(axis=1)], step, own_roles, rng)
+        parts = [whole, (blank if len(blank) >= smallest else blank.iloc[:0], whole[1], None)]
     elif missing == "label" and (classes or step.entry.classes):
-        parts = _by_pattern(table, gaps, step, given, rng, GAP if classes else np.nan)
+        parts = _by_pattern(table, gaps, step, own_roles, rng, GAP if classes else np.nan)
     else:
         filled = table.copy()
         for name in quasi:
             filled[name] = table[name].fillna(_usual(table[name]))
-        masked, changed, own = _masked(filled, step, given, rng)
+        masked, changed, release_of_part = _masked(filled, step, own_roles, rng)
         for name in changed:
             whole = pd.api.types.is_integer_dtype(masked[name])
             masked[name] = (masked[name].astype("Int64") if whole else masked[name]).mask(gaps.loc[masked.index, name])
-        parts = [(masked, changed, own)]
+        parts = [(masked, changed, release_of_part)]
     if gaps.any(axis=None):
-        told["missing_values"] = missing
-        told["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
-    _take(made, table, parts)
-    return told
+        details["missing_values"] = missing
+        details["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
+    _take(result, table, parts)
+    return details
 
 
 def _usual(column: pd.Series) -> Any:
@@ -328,12 +328,12 @@ def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
     )  # fmt: skip
     if reason := lacking(step.entry, data):
         raise ParameterError(f"{reason} (step {step.entry.name!r})")
-    made = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
+    result = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
     changed = touched(step.entry, data)
-    masked = table.loc[made.table.index].copy()
+    masked = table.loc[result.table.index].copy()
     for name in changed:
-        masked[name] = in_form(table[name], made.table[name])
-    return masked, changed, made
+        masked[name] = in_form(table[name], result.table[name])
+    return masked, changed, result
 
 
 def classes_read(step: Step, rows: pd.DataFrame, columns: Sequence[str]) -> bool:
@@ -353,32 +353,32 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
             rows = (trees.get(name) or automatic_hierarchy(known)).to_frame()
             trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
     parts: list[_Part] = []
-    least = max(8, int(step.settings.get("k") or 1))
+    smallest = max(8, int(step.settings.get("k") or 1))
     for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):
         absent = [name for name, gone in zip(numeric, pattern, strict=False) if gone is True or gone == np.True_]
-        left = [name for name in roles.quasi if name not in absent]
-        if step.entry.classes and not classes_read(step, rows, left):  # nothing of these records is changed
-            parts.append((rows if len(rows) >= least else rows.iloc[:0], [], None))
+        columns_left = [name for name in roles.quasi if name not in absent]
+        if step.entry.classes and not classes_read(step, rows, columns_left):  # nothing of these records is changed
+            parts.append((rows if len(rows) >= smallest else rows.iloc[:0], [], None))
             continue
-        if len(rows) < least or not left:
-            parts.append((rows.iloc[:0], left, None))
+        if len(rows) < smallest or not columns_left:
+            parts.append((rows.iloc[:0], columns_left, None))
             continue
-        noisy = [name for name in roles.epsilon_quasi if name in left]
-        own = replace(roles, quasi=left, epsilon_quasi=noisy, hierarchies=trees)
-        masked, changed, made = _masked(rows, step, own, rng)
-        parts.append((masked.assign(**dict.fromkeys(absent, label)), [*changed, *absent], made))
+        noisy = [name for name in roles.epsilon_quasi if name in columns_left]
+        own_roles = replace(roles, quasi=columns_left, epsilon_quasi=noisy, hierarchies=trees)
+        masked, changed, result = _masked(rows, step, own_roles, rng)
+        parts.append((masked.assign(**dict.fromkeys(absent, label)), [*changed, *absent], result))
     return parts
 
 
-def _take(made: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
+def _take(result: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
     changed = list(dict.fromkeys(name for _, names, _ in parts for name in names))
     table = pd.concat([part for part, _, _ in parts if len(part)] or [before.iloc[:0]]).sort_index()
-    kept = made.table.loc[table.index].copy()
+    whole = result.table.loc[table.index].copy()
     for name in changed:
-        kept[name] = table[name]
-    if made.matrix_km is not None:
-        rows = made.table.index.get_indexer(table.index)
-        made.matrix_km = made.matrix_km[np.ix_(rows, rows)]
-    made.table = kept
-    made.changed = list(dict.fromkeys([*made.changed, *changed]))
-    made.steps += [own for _, _, own in parts if own is not None]
+        whole[name] = table[name]
+    if result.matrix_km is not None:
+        rows = result.table.index.get_indexer(table.index)
+        result.matrix_km = result.matrix_km[np.ix_(rows, rows)]
+    result.table = whole
+    result.changed = list(dict.fromkeys([*result.changed, *changed]))
+    result.steps += [release_of_part for _, _, release_of_part in parts if release_of_part is not None]

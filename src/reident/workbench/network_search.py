@@ -41,17 +41,17 @@ def search_network(
         return None
     bench = NetworkBench(network, limit, tolerate, seed)
     steps = [Step.of(find("naive"), {})]
-    steps += [Step.of(find(one["method"]), one["options"]) for one in settings if one["method"] != "naive"]
-    kept = np.array([bench.kept(step) for step in steps])
+    steps += [Step.of(find(spec["method"]), spec["options"]) for spec in settings if spec["method"] != "naive"]
+    shares_kept = np.array([bench.kept(step) for step in steps])
     rows: list[dict[str, Any]] = []
     search = Search(pd.DataFrame(columns=ROW), bench.evaluate(bench.original()), bench.persons, [], len(steps), draws)
-    for place in tqdm(np.argsort(-kept, kind="stable"), desc="network", unit="release", disable=not progress):
+    for place in tqdm(np.argsort(-shares_kept, kind="stable"), desc="network", unit="release", disable=not progress):
         step = steps[place]
         row, first = in_all_draws(
             lambda draw, step=step: bench.release(step, draw),  # type: ignore[misc]
             lambda drawn: bench.evaluate(drawn, enough=tolerate), draws, tolerate,
         )  # fmt: skip
-        rows.append({"chain": step_text(step), "withheld": "", "kept": kept[place]} | row)
+        rows.append({"chain": step_text(step), "withheld": "", "kept": shares_kept[place]} | row)
         if first is not None and row["passed"]:
             after = bench.evaluate(first[0])
             search = replace(search, chain=[recipe_step(step)], after=after, released=first[0].table, advised=rows[-1])
@@ -70,19 +70,19 @@ class NetworkBench:
 
     def release(self, step: Step, draw: int) -> Release:
         """Draw a release; the rows of its table are the nodes of the original."""
-        made = release(self.records, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
-        rows = self.dataset.names.get_indexer(made.table.index)
-        return replace(made, table=pd.DataFrame(index=pd.Index(rows)))
+        draw_made = release(self.records, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
+        rows = self.dataset.names.get_indexer(draw_made.table.index)
+        return replace(draw_made, table=pd.DataFrame(index=pd.Index(rows)))
 
     def kept(self, step: Step) -> float:
         """Return the share of edges in common; 0 where the release cannot be made."""
         try:
-            made = self.release(step, 0)
+            draw_made = self.release(step, 0)
         except (DataError, ParameterError):
             return 0.0
-        assert isinstance(made.network, Network)
-        names = list(self.dataset.names[made.table.index])
-        return edge_overlap(self.network, reordered(made.network, np.arange(len(names)), names))
+        assert isinstance(draw_made.network, Network)
+        names = list(self.dataset.names[draw_made.table.index])
+        return edge_overlap(self.network, reordered(draw_made.network, np.arange(len(names)), names))
 
     def original(self) -> Release:
         """Return the network as a release."""

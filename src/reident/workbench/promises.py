@@ -75,48 +75,50 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, asked = table[list(columns)], not set(columns) & set(later) and not left_out
+    cells, is_promised = table[list(columns)], not set(columns) & set(later) and not left_out
     blank = suppressed_rows(cells, list(columns), "*")
     if blank.all():
         return guarantee(entry, settings)
-    least = int(class_sizes(cells)[~blank].min())
-    named = ", ".join(map(str, columns))
-    said = f"every released record shares {named} with at least {least - 1} others, counted on the released cells"
-    said += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
-    said += f"; fewer than k = {k}, since a later step left records out" if left_out and least < k else ""
-    if asked and least < k:
-        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else least
+    smallest = int(class_sizes(cells)[~blank].min())
+    listed = ", ".join(map(str, columns))
+    sentence = (
+        f"every released record shares {listed} with at least {smallest - 1} others, counted on the released cells"
+    )
+    sentence += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    sentence += f"; fewer than k = {k}, since a later step left records out" if left_out and smallest < k else ""
+    if is_promised and smallest < k:
+        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else smallest
         if loose < k:
-            raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {named} has {loose}"))
-        said += (
+            raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {listed} has {loose}"))
+        sentence += (
             f"; this is less than k = {k}, since a missing cell is a value of its own to a stranger: if it may be any "
             f"value, at least {loose - 1} others agree"
         )
     if sensitive is None or sensitive not in table or sensitive in columns or not (ell or t):
-        return said
+        return sentence
     whole = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
     label = None if missing == "suppress" else "*"  # there the records with missing values are a class
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
         kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
         real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
-        if asked and real < ell - 1e-9:
+        if is_promised and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
-        said += f"; each class has at least {real:g} values of {sensitive}"
-        said += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
+        sentence += f"; each class has at least {real:g} values of {sensitive}"
+        sentence += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
     if t:
         distance = settings.get("distance") or "equal"
         if distance == "hierarchical":
-            return said
+            return sentence
         real = t_closeness(whole, list(columns), sensitive, distance=distance, suppressed_label=label)
-        if asked and real > t + 1e-9:
+        if is_promised and real > t + 1e-9:
             raise DataError(_broken(entry, f"t = {t:g}", f"a class lies {real:.2f} from all values of {sensitive!r}"))
-        said += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"
-    return said
+        sentence += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"
+    return sentence
 
 
-def _broken(entry: Entry, asked: str, real: str) -> str:
+def _broken(entry: Entry, promise: str, real: str) -> str:
     return (
-        f"`{entry.name}` must keep {asked} in the released cells, but {real}. Leave out records with missing values "
+        f"`{entry.name}` must keep {promise} in the released cells, but {real}. Leave out records with missing values "
         "(missing values: drop), or ask for less"
     )

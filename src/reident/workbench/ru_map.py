@@ -152,7 +152,9 @@ class Plan:
 
     def check_public(self, public: Mapping[str, Any]) -> None:
         """Refuse public inputs that none of the methods, attacks and utilities takes."""
-        names = [one["method"] for one in self.settings[1:]] + [name for name, _ in (*self.attacks, *self.utilities)]
+        names = [setting["method"] for setting in self.settings[1:]] + [
+            name for name, _ in (*self.attacks, *self.utilities)
+        ]
         check_public_used(public, [find(name) for name in dict.fromkeys(names)])
 
     def run(
@@ -165,8 +167,8 @@ class Plan:
             "intruder": json.dumps(asdict(self.intruder)), "limit": self.limit,
         }  # fmt: skip
         grid = [
-            {**common, "method": one["method"], "options": json.dumps(one["options"], sort_keys=True)}
-            for one in settings or self.settings
+            {**common, "method": setting["method"], "options": json.dumps(setting["options"], sort_keys=True)}
+            for setting in settings or self.settings
         ]
         # All methods are compared on the same persons, files and draws.
         shared = ("method", "options", "attacks", "utilities", "limit")
@@ -178,13 +180,13 @@ class Plan:
 
     def claims(self, trial: Mapping[str, Any]) -> pd.DataFrame:
         """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
-        attack = [one for one in self.attacks if one[0] == trial["attack"]]
+        attack = [attack for attack in self.attacks if attack[0] == trial["attack"]]
         report, _ = repeat_trial(
             int(trial["stream"]), data=self.data, intruder=trial["intruder"], method=trial["method"],
             options=trial["options"], attacks=attack, limit=self.limit,
         )  # fmt: skip
-        found = report.outcomes.get(trial["attack"])
-        return pd.DataFrame(columns=["release", "known", "right"]) if found is None else found.links
+        outcome = report.outcomes.get(trial["attack"])
+        return pd.DataFrame(columns=["release", "known", "right"]) if outcome is None else outcome.links
 
     def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
@@ -296,19 +298,21 @@ def tried_releases(
         Records of a release: no class is larger.
     """
     fitting = entries("anonymiser", data.kind)
-    left_out = {} if methods else {one.name: reason for one in fitting if (reason := lacking(one, data))}
+    left_out = {} if methods else {method.name: reason for method in fitting if (reason := lacking(method, data))}
     scale, largest = _scale(data), {"records": n_released, "nodes": n_released}
     areas = data.public.get("areas")
     if isinstance(areas, pd.DataFrame) and "population" in areas:
         largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
     settings: list[dict[str, Any]] = []
     varying: dict[str, list[str]] = {}
-    for spec in methods or [one.name for one in fitting if one.name not in left_out and not one.costly]:
+    for spec in methods or [method.name for method in fitting if method.name not in left_out and not method.costly]:
         entry, options = _expand(spec, "anonymiser", data.kind, scale, largest)
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-        settings += [one for option in options if (one := {"method": entry.name, "options": option}) not in settings]
-        every = [one["options"] for one in settings if one["method"] == entry.name]
+        settings += [
+            setting for option in options if (setting := {"method": entry.name, "options": option}) not in settings
+        ]
+        every = [setting["options"] for setting in settings if setting["method"] == entry.name]
         differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
         first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
         varying[entry.name] = differ or first[:1]
@@ -317,7 +321,7 @@ def tried_releases(
 
 def _usual(role: str, data: Microdata) -> list[str]:
     """Return the attacks or metrics of a map of such data, where none is named."""
-    return [one.name for one in entries(role) if data.kind in one.usual.split() and one.suits(data)]
+    return [entry.name for entry in entries(role) if data.kind in entry.usual.split() and entry.suits(data)]
 
 
 def _grid(entry: Entry, parameter: Parameter, scale: float, largest: Mapping[str, int]) -> list[Any]:
@@ -350,7 +354,7 @@ def _expand(
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
     entry = find(spec["name"], role)
     if role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
-        fitting = ", ".join(one.name for one in entries(role, data_kind))
+        fitting = ", ".join(other.name for other in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
     values = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not values:

@@ -156,7 +156,7 @@ class Search:
         refused = self.judged[~self.judged["passed"].astype(bool)]
         if refused.empty:
             return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
-        least = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
+        safest = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
         ended = ", where the search ended" if len(self.judged) % MOST_JUDGED == 0 else ""
         passing = self.judged[self.judged["passed"].astype(bool)]
         alone = ""
@@ -166,8 +166,8 @@ class Search:
             alone = f"; {best['chain']} by itself passes{withheld}"
         return (
             f"no release tried puts at most {tolerate:.0%} of persons above a risk of {limit:.0%}, and nothing is "
-            f"advised; of {len(self.judged)} judged{ended} {least['chain']} puts the fewest above, at least "
-            f"{float(least['share_above_limit']):.1%}, most by {least['attack']}{alone}{sample}"
+            f"advised; of {len(self.judged)} judged{ended} {safest['chain']} puts the fewest above, at least "
+            f"{float(safest['share_above_limit']):.1%}, most by {safest['attack']}{alone}{sample}"
         )
 
 
@@ -241,10 +241,10 @@ def search_release(
         """Return the next pieces to judge; none if a chain passed that no more useful one is waiting before."""
         listed: dict[tuple[int, ...], tuple[Part, ...]] = {}
         for chain in chains:
-            own = pieces(chain)
-            if any(first(False, piece) for piece in own):
+            steps_of_chain = pieces(chain)
+            if any(first(False, piece) for piece in steps_of_chain):
                 continue
-            unknown = [piece for piece in own if key(piece) not in judged]
+            unknown = [piece for piece in steps_of_chain if key(piece) not in judged]
             if not unknown:
                 break
             listed[key(unknown[0])] = unknown[0]
@@ -262,7 +262,7 @@ def search_release(
         while len(judged) < most and (batch := waiting(min(n_at_once, most - len(judged)))):
             grid = [
                 {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
-                 "shown": json.dumps(bench.shown(piece))}
+                 "columns_shown": json.dumps(bench.shown(piece))}
                 for piece in batch
             ]  # fmt: skip
             rows = sweep(evaluate_chain, grid, seed=seed, cache=cache, scheduler=client, progress=False,
@@ -272,7 +272,7 @@ def search_release(
                 judged[key(piece)] = piece, bench.row_of(piece) | row
             bar.update(len(batch))
     complete = (tuple(part for part in chain if part.step) for chain in chains)
-    found = next((own for own in complete if first(True, own)), None)
+    chosen = next((steps_of_chain for steps_of_chain in complete if first(True, steps_of_chain)), None)
     unmade = [part for slot in parts for part in slot if part.reason]
     table = [row for _, row in judged.values()]
     table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
@@ -280,16 +280,16 @@ def search_release(
     known = [column for column in bench.protected if column != PLACE]
     search = Search(pd.DataFrame(table, columns=ROW), before, plain, known, n_chains, draws, scale,
                     price_before=bench.priced(plain[known]))  # fmt: skip
-    if found is None:
+    if chosen is None:
         return replace(search, groups=bench.groups(bench.original(), before))
-    steps, shown = [part.step for part in found if part.step], bench.shown(found)
-    made, released = bench.release(steps, set(shown), 0)
+    steps, columns = [part.step for part in chosen if part.step], bench.shown(chosen)
+    first_draw, released = bench.release(steps, set(columns), 0)
     after = bench.evaluate(released, quick=False)
     return replace(
         search, chain=[recipe_step(step) for step in steps],
-        withhold=[column for column in known if column not in shown], after=after, released=released.table,
-        losses=bench.all_losses(made, shown), advised=judged[key(found)][1], price_after=bench.priced(released.table),
-        groups=bench.groups(released, after),
+        withhold=[column for column in known if column not in columns], after=after, released=released.table,
+        losses=bench.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
+        price_after=bench.priced(released.table), groups=bench.groups(released, after),
     )  # fmt: skip
 
 
@@ -327,7 +327,7 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
 
     A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
     """
-    further: list[Step] = []
+    larger: list[Step] = []
     classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     shares = pd.Series(dtype=float)
     if dataset.fewest:
@@ -336,15 +336,15 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     for step in classes.values():
         usual = sorted({int(other.settings["k"]) for other in tried if other.entry.name == step.entry.name})
         sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(dataset)]
-        further += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
+        larger += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
         if close > 0 and "t" in step.settings:
-            further += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
-    return further
+            larger += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+    return larger
 
 
 def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
     """Return grids whose cells hold enough records, or households, that each is one of several."""
-    least = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
+    safest = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
     grids = [step for step in tried if step.settings.get("min_count") == 1]
-    counts = [times * least for times in _CROWDS if 10 * times * least <= n]
+    counts = [times * safest for times in _CROWDS if 10 * times * safest <= n]
     return [Step.of(step.entry, {**step.settings, "min_count": count}) for step in grids for count in counts]

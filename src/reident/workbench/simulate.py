@@ -153,10 +153,10 @@ def _tables(
     )
 
 
-def _knowledge(drawn: Drawn, release: Release) -> Knowledge:
+def _knowledge(files: Drawn, release: Release) -> Knowledge:
     """Return the knowledge of the simulated intruder: persons, the method and its parameters, no random numbers."""
-    data, known, original = drawn.data, drawn.known, drawn.data.table
-    partner = drawn.truth.set_index("known")["release"].reindex(known.index)
+    data, known, original = files.data, files.known, files.data.table
+    partner = files.truth.set_index("known")["release"].reindex(known.index)
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
         background = replace(data, table=known)
@@ -168,9 +168,9 @@ def _knowledge(drawn: Drawn, release: Release) -> Knowledge:
 
     return Knowledge(
         known=known, quasi=data.quasi, truth=release.table.index.get_indexer(partner), sensitive=data.sensitive,
-        secrets=drawn.secrets, hierarchies=data.hierarchies, network=drawn.network,
+        secrets=files.secrets, hierarchies=data.hierarchies, network=files.network,
         windows=windows if data.kind == "places" else None, repeat=repeat, public=data.public,
-        persons=drawn.persons, n_persons=max(500, len(known)),
+        persons=files.persons, n_persons=max(500, len(known)),
     )  # fmt: skip
 
 
@@ -211,12 +211,12 @@ def risk_trial(
                                    attacks=listed, utilities=json.loads(utilities), limit=limit)  # fmt: skip
     rows = []
     for (name, settings), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
-        shown = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
+        rates = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
         run = row["reason"] == ""
         measure = settings.get("measure", "risk")
         risk = float(row["risk"] if measure == "risk" else np.nan_to_num(float(row[measure]))) if run else None
         rows.append({
-            "attack": name, "risk": risk, **shown, "incomplete": 1.0 - float(row["complete"]) if run else None,
+            "attack": name, "risk": risk, **rates, "incomplete": 1.0 - float(row["complete"]) if run else None,
             "above": float(row["share_above_limit"]) if run else None, "reason": row["reason"] or None,
             "stream": stream, **utility,
         })  # fmt: skip
@@ -229,15 +229,15 @@ def repeat_trial(
 ) -> tuple[RiskReport, dict[str, float | None]]:  # fmt: skip
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
-    drawn = draw_files(data, Intruder(**json.loads(intruder)), files_rng)
-    release = make_release(drawn.data, method, json.loads(options), rng=release_rng)
+    files = draw_files(data, Intruder(**json.loads(intruder)), files_rng)
+    release = make_release(files.data, method, json.loads(options), rng=release_rng)
     report = evaluate(
-        release, _knowledge(drawn, release), limit=limit, seed=int(attacks_rng.integers(2**31)),
+        release, _knowledge(files, release), limit=limit, seed=int(attacks_rng.integers(2**31)),
         attacks=[{**settings, "name": name} for name, settings in attacks],
     )  # fmt: skip
-    whole = replace(data, network=drawn.data.network)  # the domain of the columns is that of all data
+    whole = replace(data, network=files.data.network)  # the domain of the columns is that of all data
     utility = {
-        name: measure_utility(find(name, "metric"), settings, whole, drawn.data.table, release)
+        name: measure_utility(find(name, "metric"), settings, whole, files.data.table, release)
         for name, settings in utilities
     }
     return report, utility

@@ -59,7 +59,6 @@ GOOD = {
     'sample_network': dict(graph=GRAPH),
     'register': dict(entry=MASK),
     'voter_list': dict(state="florida", n=10),
-    'residual_risk': dict(attack=reident.Rate(0.9, 0.8, 0.95), control=reident.Rate(0.5, 0.4, 0.6)),
     'wilson_interval': dict(successes=3, trials=4),
 }
 
@@ -199,9 +198,6 @@ BAD = [
     ('voter_list', ParameterError, '`n` must be a whole number, got 1.5', dict(n=1.5)),
     ('voter_list', ParameterError, "`clustered` must be a mapping, such as a dict, got 'much'", dict(clustered="much")),
     ('voter_list', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
-    ('residual_risk', ParameterError, '`attack` must satisfy 0 <= low <= value <= high <= 1, got (0.5, 0.6, 0.7)', dict(attack=reident.Rate(0.5, 0.6, 0.7))),
-    ('residual_risk', ParameterError, '`control` must satisfy 0 <= low <= value <= high <= 1, got (1.5, 0, 2)', dict(control=reident.Rate(1.5, 0, 2))),
-    ('residual_risk', ParameterError, '`control` must satisfy 0 <= low <= value <= high <= 1, got (nan, 0.1, 0.2)', dict(control=reident.Rate(NAN, 0.1, 0.2))),
     ('wilson_interval', ParameterError, '`trials` must be at least 1, got 0', dict(trials=0)),
     ('wilson_interval', ParameterError, '`successes` must lie in [0, 4] and be finite, got 5', dict(successes=5)),
     ('wilson_interval', ParameterError, '`successes` must lie in [0, 4] and be finite, got nan', dict(successes=NAN)),

@@ -36,13 +36,13 @@ def degeneracy_order(rows):
     order = np.empty(n, dtype=np.int64)
     gone = np.zeros(n, dtype=np.bool_)
     for at in range(n - 1, -1, -1):
-        least = -1
+        smallest = -1
         for v in range(n):
-            if not gone[v] and (least < 0 or degrees[v] < degrees[least]):
-                least = v
-        gone[least] = True
-        order[at] = least
-        row = rows[least]
+            if not gone[v] and (smallest < 0 or degrees[v] < degrees[smallest]):
+                smallest = v
+        gone[smallest] = True
+        order[at] = smallest
+        row = rows[smallest]
         for w in range(row.shape[0]):
             word = row[w]
             while word != ZERO:
@@ -113,10 +113,10 @@ def _cover(rows, v, space, n_classes, n_blanks):
                 marks[_LEFT, k] -= 1
                 if marks[_LEFT, k] == 0:
                     free = k
-    one = ONE << np.uint64(v & 63)
+    unit = ONE << np.uint64(v & 63)
     if free >= 0:
-        classes[free, v >> 6] |= one
-        classes[coloured, v >> 6] |= one
+        classes[free, v >> 6] |= unit
+        classes[coloured, v >> 6] |= unit
         marks[_COLOUR, v] = free
         marks[_SIZE, free] += 1
         return n_blanks
@@ -159,8 +159,8 @@ def _cover(rows, v, space, n_classes, n_blanks):
         marks[_SEEN, k] = 0
     marks[_QUEUE, 0] = empty
     marks[_SEEN, empty] = 1
-    found, at = 1, 0
-    while at < found:
+    n_found, at = 1, 0
+    while at < n_found:
         members = marks[_QUEUE, at]
         at += 1
         for w in range(classes.shape[1]):
@@ -172,24 +172,24 @@ def _cover(rows, v, space, n_classes, n_blanks):
                 word &= word - ONE
                 if not marks[_SEEN, k]:
                     marks[_SEEN, k] = 1
-                    marks[_QUEUE, found] = k
-                    found += 1
-    end = n_blanks + found + 1
+                    marks[_QUEUE, n_found] = k
+                    n_found += 1
+    end = n_blanks + n_found + 1
     if end > BLANKS:
         return np.int64(-1)
     for w in range(classes.shape[1]):
         classes[n_classes, w] = ZERO
-    classes[n_classes, v >> 6] |= one
-    classes[coloured, v >> 6] |= one
+    classes[n_classes, v >> 6] |= unit
+    classes[coloured, v >> 6] |= unit
     marks[_COLOUR, v] = n_classes
     marks[_SIZE, n_classes] = 1
-    marks[_QUEUE, found] = n_classes
+    marks[_QUEUE, n_found] = n_classes
     for i in range(n_blanks, end):
         k = marks[_QUEUE, i - n_blanks]
         z = (words << 6) + i
-        one = ONE << np.uint64(z & 63)
-        classes[k, z >> 6] |= one
-        classes[coloured, z >> 6] |= one
+        unit = ONE << np.uint64(z & 63)
+        classes[k, z >> 6] |= unit
+        classes[coloured, z >> 6] |= unit
         marks[_COLOUR, z] = k
         marks[_SIZE, k] += 1
         for w in range(blanks.shape[1]):
@@ -222,10 +222,10 @@ def branching_set(rows, members, need, space, branch):
             todo = classes[k, w]
             chosen = ZERO
             while todo != ZERO:
-                one = todo & (~todo + ONE)
+                unit = todo & (~todo + ONE)
                 v = (w << 6) + lowest_bit(todo)
-                chosen |= one
-                todo &= ~one & ~rows[v, w]
+                chosen |= unit
+                todo &= ~unit & ~rows[v, w]
                 marks[_COLOUR, v] = k
                 size += 1
                 for x in range(w + 1, words):
@@ -242,12 +242,12 @@ def branching_set(rows, members, need, space, branch):
     for w in range(words):
         word = uncoloured[w]
         while word != ZERO:
-            one = word & (~word + ONE)
+            unit = word & (~word + ONE)
             v = (w << 6) + lowest_bit(word)
             word &= word - ONE
             after = _cover(rows, v, space, n_classes, n_blanks)
             if after >= 0:
-                uncoloured[w] &= ~one
+                uncoloured[w] &= ~unit
             if after > n_blanks:
                 n_classes += 1
                 n_blanks = after
@@ -284,9 +284,9 @@ def advance(rows, state, members, branch, needs, space, chosen, best, every, nod
         nodes += 1
         size = depth + 1
         if size >= target:
-            found = state[FOUND] if every else 0
+            n_found = state[FOUND] if every else 0
             for k in range(size):
-                best[found, k] = chosen[k]
+                best[n_found, k] = chosen[k]
             if every:
                 state[FOUND] += 1
                 if state[FOUND] == best.shape[0]:

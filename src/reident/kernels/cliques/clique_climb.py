@@ -93,15 +93,15 @@ def climb(rows, first, patience, state, best):
         n_add = count_shared(addable, allowed)
         if n_add > 0:
             v = _pick(addable, allowed, random_number(state) % n_add)
-            most = -1
+            highest = -1
             # The best of a few draws: what leaves most candidates for the next move.
             for _ in range(min(3, n_add - 1)):
                 u = _pick(addable, allowed, random_number(state) % n_add)
-                if most < 0:
-                    most = count_shared(addable, rows[v])
+                if highest < 0:
+                    highest = count_shared(addable, rows[v])
                 shared = count_shared(addable, rows[u])
-                if shared > most:
-                    most = shared
+                if shared > highest:
+                    highest = shared
                     v = u
             for w in range(words):
                 swappable[w] = (swappable[w] & rows[v, w]) | (addable[w] & ~rows[v, w])

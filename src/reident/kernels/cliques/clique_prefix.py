@@ -55,16 +55,16 @@ def _filter_list(starts, prefixes, members, n_members, need, marked, place, coun
                 if marked[x]:
                     counts[k] += 1
                     counts[place[x]] += 1
-        left = 0
+        remaining = 0
         for k in range(n_members):
             marked[members[k]] = 0
         for k in range(n_members):
             if counts[k] >= need - 1:
-                members[left] = members[k]
-                left += 1
-        if left == n_members:
-            return left
-        n_members = left
+                members[remaining] = members[k]
+                remaining += 1
+        if remaining == n_members:
+            return remaining
+        n_members = remaining
     return 0
 
 
@@ -76,7 +76,7 @@ def survivors_lists(starts, prefixes, low, high, target):
     place = np.empty(n, dtype=np.int32)
     counts = np.empty(n, dtype=np.int32)
     members = np.empty(n, dtype=np.int32)
-    left = np.zeros(high - low, dtype=np.int64)
+    remaining = np.zeros(high - low, dtype=np.int64)
     for i in range(low, high):
         n_members = starts[i + 1] - starts[i]
         if n_members < target - 1:
@@ -86,7 +86,7 @@ def survivors_lists(starts, prefixes, low, high, target):
             marked[members[k]] = 1
         # The second largest member of a clique shares `target - 2` smaller neighbours with vertex i: the cheapest test,
         # which nearly every vertex fails.
-        found = False
+        n_found = False
         for k in range(n_members):
             u = members[k]
             if starts[u + 1] - starts[u] < target - 2:
@@ -95,14 +95,14 @@ def survivors_lists(starts, prefixes, low, high, target):
             for p in range(starts[u], starts[u + 1]):
                 inside += marked[prefixes[p]]
             if inside >= target - 2:
-                found = True
+                n_found = True
                 break
         for k in range(n_members):
             marked[members[k]] = 0
-        if not found:
+        if not n_found:
             continue
-        left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
-    return left
+        remaining[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
+    return remaining
 
 
 @jit
@@ -110,27 +110,27 @@ def subgraph_lists(starts, prefixes, members, need):
     """Filter `members` and pack the graph that they induce. Returns the members left and their bitset rows."""
     n = starts.shape[0] - 1
     place = np.empty(n, dtype=np.int32)
-    left = members.shape[0]
-    kept = np.empty(left, dtype=np.int32)
-    for k in range(left):
-        kept[k] = members[k]
+    remaining = members.shape[0]
+    n_kept = np.empty(remaining, dtype=np.int32)
+    for k in range(remaining):
+        n_kept[k] = members[k]
     if need > 1:
         marked = np.zeros(n, dtype=np.uint8)
-        counts = np.empty(left, dtype=np.int32)
-        left = _filter_list(starts, prefixes, kept, left, need, marked, place, counts)
+        counts = np.empty(remaining, dtype=np.int32)
+        remaining = _filter_list(starts, prefixes, n_kept, remaining, need, marked, place, counts)
     for u in range(n):
         place[u] = -1
-    for k in range(left):
-        place[kept[k]] = k
-    rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
-    for k in range(left):
-        u = kept[k]
+    for k in range(remaining):
+        place[n_kept[k]] = k
+    rows = np.zeros((remaining, (remaining + 63) >> 6), dtype=np.uint64)
+    for k in range(remaining):
+        u = n_kept[k]
         for p in range(starts[u], starts[u + 1]):
             j = place[prefixes[p]]
             if j >= 0:
                 rows[k, j >> 6] |= bit(j)
                 rows[j, k >> 6] |= bit(k)
-    return kept[:left], rows
+    return n_kept[:remaining], rows
 
 
 @jit
@@ -167,7 +167,7 @@ def filter_row(bits, members, need):
 @jit
 def survivors_bits(bits, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
-    left = np.zeros(high - low, dtype=np.int64)
+    remaining = np.zeros(high - low, dtype=np.int64)
     members = np.empty(bits.shape[1], dtype=np.uint64)
     for i in range(low, high):
         # The neighbours of vertex i of smaller number.
@@ -177,22 +177,22 @@ def survivors_bits(bits, low, high, target):
         if i & 63:
             members[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
         # Some member of the prefix must share `target - 2` smaller neighbours with vertex i (see `survivors_lists`).
-        found = False
+        n_found = False
         w = 0
-        while w < words and not found:
+        while w < words and not n_found:
             word = members[w]
-            while word != ZERO and not found:
+            while word != ZERO and not n_found:
                 u = (w << 6) + lowest_bit(word)
                 word &= word - ONE
                 inside = 0
                 # The last word may count a few larger ones, which does no harm: the test stays a necessary one.
                 for x in range(w + 1):
                     inside += popcount(bits[u, x] & members[x])
-                found = inside >= target - 2
+                n_found = inside >= target - 2
             w += 1
-        if found:
-            left[i - low] = filter_row(bits, members[:words], target - 1)
-    return left
+        if n_found:
+            remaining[i - low] = filter_row(bits, members[:words], target - 1)
+    return remaining
 
 
 @jit
@@ -202,20 +202,20 @@ def subgraph_bits(bits, members, need):
     inside = np.empty(words, dtype=np.uint64)
     for w in range(words):
         inside[w] = members[w]
-    left = filter_row(bits, inside, need) if need > 1 else count_bits(inside)
-    kept = np.empty(left, dtype=np.int32)
-    rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
+    remaining = filter_row(bits, inside, need) if need > 1 else count_bits(inside)
+    n_kept = np.empty(remaining, dtype=np.int32)
+    rows = np.zeros((remaining, (remaining + 63) >> 6), dtype=np.uint64)
     before = np.empty(words, dtype=np.int64)
     total = 0
     for w in range(words):
         before[w] = total
         word = inside[w]
         while word != ZERO:
-            kept[total] = (w << 6) + lowest_bit(word)
+            n_kept[total] = (w << 6) + lowest_bit(word)
             total += 1
             word &= word - ONE
-    for k in range(left):
-        u = kept[k]
+    for k in range(remaining):
+        u = n_kept[k]
         for w in range(words):
             word = bits[u, w] & inside[w]
             while word != ZERO:
@@ -223,7 +223,7 @@ def subgraph_bits(bits, members, need):
                 j = before[w] + popcount(inside[w] & below)
                 rows[k, j >> 6] |= bit(j)
                 word &= word - ONE
-    return kept, rows
+    return n_kept, rows
 
 
 @jit

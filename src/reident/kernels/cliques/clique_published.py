@@ -62,35 +62,35 @@ def colour(rows, words, members, colours, need):
     0. Returns the number of looks at the graph.
     """
     n = members.shape[0]
-    taken = np.empty(words, dtype=np.uint64)
-    left, sorted_ones, colour_of = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    is_taken = np.empty(words, dtype=np.uint64)
+    remaining, sorted_ones, colour_of = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     for i in range(n):
-        left[i] = members[i]
+        remaining[i] = members[i]
     n_left, n_sorted, k, looks = n, 0, 0, 0
     while n_left > 0:
         k += 1
         if k == need:
             # Both lists are in the candidates' order: those that are left come out of `members`.
-            kept = at = 0
+            n_kept = at = 0
             for i in range(n):
-                if at < n_left and members[i] == left[at]:
+                if at < n_left and members[i] == remaining[at]:
                     at += 1
                 else:
-                    members[kept] = members[i]
-                    kept += 1
+                    members[n_kept] = members[i]
+                    n_kept += 1
         for w in range(words):
-            taken[w] = ZERO
+            is_taken[w] = ZERO
         looks += n_left
         still = 0
         for i in range(n_left):
-            v = left[i]
-            if (taken[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO:
-                left[still] = v
+            v = remaining[i]
+            if (is_taken[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO:
+                remaining[still] = v
                 still += 1
             else:
                 row = rows[v]
                 for w in range(words):
-                    taken[w] |= row[w]
+                    is_taken[w] |= row[w]
                 looks += 1
                 if k >= need:
                     sorted_ones[n_sorted] = v
@@ -113,29 +113,29 @@ def colour_ascending(rows, everything, members, colours, need):
     Colour after colour: the lowest candidate that is left gets it and crosses out its neighbours, and so on.
     """
     n, words = members.shape[0], everything.shape[0]
-    left, free = np.empty(words, dtype=np.uint64), np.empty(words, dtype=np.uint64)
+    remaining, free = np.empty(words, dtype=np.uint64), np.empty(words, dtype=np.uint64)
     for w in range(words):
-        left[w] = everything[w]
+        remaining[w] = everything[w]
     for i in range(n):
         colours[i] = 0
-    coloured = kept = k = looks = 0
+    coloured = n_kept = k = looks = 0
     while coloured < n:
         k += 1
         if k == need:
             # Those of the colours before come first, in their places.
             for w in range(words):
-                word = everything[w] & ~left[w]
+                word = everything[w] & ~remaining[w]
                 while word != ZERO:
-                    members[kept] = (w << 6) + lowest_bit(word)
-                    kept += 1
+                    members[n_kept] = (w << 6) + lowest_bit(word)
+                    n_kept += 1
                     word &= word - ONE
         for w in range(words):
-            free[w] = left[w]
+            free[w] = remaining[w]
         for w in range(words):
             while free[w] != ZERO:
                 u = (w << 6) + lowest_bit(free[w])
                 free[w] &= free[w] - ONE
-                left[w] &= ~(ONE << np.uint64(u & 63))
+                remaining[w] &= ~(ONE << np.uint64(u & 63))
                 # Views, so that the loop is vectorised.
                 ahead, row = free[w:], rows[u, w:words]
                 for x in range(ahead.shape[0]):
@@ -143,9 +143,9 @@ def colour_ascending(rows, everything, members, colours, need):
                 looks += words - w
                 coloured += 1
                 if k >= need:
-                    members[kept] = u
-                    colours[kept] = k
-                    kept += 1
+                    members[n_kept] = u
+                    colours[n_kept] = k
+                    n_kept += 1
         looks += words
     return looks
 
@@ -177,7 +177,7 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
     everything = np.empty(0, dtype=np.uint64)
     # From the level `few` on, if there is one, candidates are numbered in a graph of their own.
     few, graph, words = 0, rows, rows.shape[1]
-    names, own = np.empty(_FEW, dtype=np.int32), np.empty((_FEW, _FEW >> 6), dtype=np.uint64)
+    names, local = np.empty(_FEW, dtype=np.int32), np.empty((_FEW, _FEW >> 6), dtype=np.uint64)
     # Words of `rows` that were read, in all and before each level began.
     read, before = 0, np.zeros(stops.shape[0], dtype=np.int64)
     while level > 0:
@@ -198,8 +198,8 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
             break
         m = high - low
         if few == 0 and level > 1 and m <= _FEW and read - before[level] > _EARNED * m * m:
-            few, graph, words = level, own, (m + 63) >> 6
-            among(rows, members[low:high], own, words)
+            few, graph, words = level, local, (m + 63) >> 6
+            among(rows, members[low:high], local, words)
             for p in range(m):
                 names[p] = members[low + p]
                 members[low + p] = p

@@ -25,7 +25,7 @@ def prune_bits(bits, low, high, need, beyond):
     first = low >> 6
     last = (high + 63) >> 6
     words = bits.shape[1]
-    seen = 0
+    mark = 0
     removed = 0
     for i in range(high):
         row = bits[i]
@@ -40,7 +40,7 @@ def prune_bits(bits, low, high, need, beyond):
                 shared = 0
                 for x in range(last):
                     shared += popcount(row[x] & other[x])
-                seen += 1
+                mark += 1
                 if shared < need <= shared + min(beyond[i], beyond[u]):
                     for x in range(last, words):
                         shared += popcount(row[x] & other[x])
@@ -51,7 +51,7 @@ def prune_bits(bits, low, high, need, beyond):
     for v in range(low):
         for w in range(first, last):
             beyond[v] += popcount(bits[v, w])
-    return seen, removed
+    return mark, removed
 
 
 @jit
@@ -92,18 +92,18 @@ def prune_lists(starts, prefixes, shared, need):
             if shared[p] >= need:
                 degrees[i] += 1
                 degrees[prefixes[p]] += 1
-    left = 0
+    remaining = 0
     first = starts[0]
     for i in range(n):
         last = starts[i + 1]
         for p in range(first, last):
             # A member of a clique of need + 2 has need + 1 neighbours.
             if shared[p] >= need and degrees[i] > need and degrees[prefixes[p]] > need:
-                prefixes[left] = prefixes[p]
-                left += 1
+                prefixes[remaining] = prefixes[p]
+                remaining += 1
         first = last
-        starts[i + 1] = left
-    return left
+        starts[i + 1] = remaining
+    return remaining
 
 
 @jit
@@ -121,22 +121,22 @@ def pack_prefixes(starts, prefixes, rank, n_kept):
 
 
 @jit
-def select_prefixes(starts, prefixes, kept):
+def select_prefixes(starts, prefixes, n_remaining):
     """Return the prefixes of the graph that the kept vertices induce, all vertices keeping their numbers."""
     n = starts.shape[0] - 1
     starts_out = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
         inside = 0
-        if kept[i]:
+        if n_remaining[i]:
             for p in range(starts[i], starts[i + 1]):
-                inside += kept[prefixes[p]]
+                inside += n_remaining[prefixes[p]]
         starts_out[i + 1] = starts_out[i] + inside
     out = np.empty(starts_out[n], dtype=np.int32)
     at = 0
     for i in range(n):
-        if kept[i]:
+        if n_remaining[i]:
             for p in range(starts[i], starts[i + 1]):
-                if kept[prefixes[p]]:
+                if n_remaining[prefixes[p]]:
                     out[at] = prefixes[p]
                     at += 1
     return starts_out, out
@@ -185,7 +185,7 @@ def may_hold_share(rows, core, graph, share):
     The core's members are the vertices `core`, ascending, and `graph` is what they induce; `rows` has each vertex's
     neighbours among them.
     """
-    kept = np.zeros(rows.shape[0], dtype=np.bool_)
+    n_remaining = np.zeros(rows.shape[0], dtype=np.bool_)
     at = 0
     for v in range(rows.shape[0]):
         need = share
@@ -193,5 +193,5 @@ def may_hold_share(rows, core, graph, share):
             need -= 1
             at += 1
         if count_bits(rows[v]) >= need:
-            kept[v] = filter_row(graph, rows[v].copy(), need) > 0
-    return kept
+            n_remaining[v] = filter_row(graph, rows[v].copy(), need) > 0
+    return n_remaining

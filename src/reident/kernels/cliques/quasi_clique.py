@@ -27,11 +27,11 @@ def grow(indptr, indices, release, known, gamma, counts, used_release, used_know
             if counts[members[k]] < need:
                 critical[n_critical] = members[k]
                 n_critical += 1
-        most = -1
+        largest = -1
         chosen = -1
         equals = 0
         for v in range(n):
-            if counts[v] < need or counts[v] < most or used_release[release[v]] or used_known[known[v]]:
+            if counts[v] < need or counts[v] < largest or used_release[release[v]] or used_known[known[v]]:
                 continue
             fits = True
             for k in range(n_critical):
@@ -40,10 +40,10 @@ def grow(indptr, indices, release, known, gamma, counts, used_release, used_know
                     break
             if not fits:
                 continue
-            equals = 1 if counts[v] > most else equals + 1
-            if counts[v] > most or random_number(state) % equals == 0:
+            equals = 1 if counts[v] > largest else equals + 1
+            if counts[v] > largest or random_number(state) % equals == 0:
                 chosen = v
-            most = counts[v]
+            largest = counts[v]
         if chosen < 0:
             break
         members[size] = chosen

@@ -139,12 +139,12 @@ def may_extend(indptr, indices, a):
     mark = np.full(n, -1, np.int64)
     active = order.copy()
     n_active = positive
-    left = np.int64(0)
+    needed = np.int64(0)
     joined = np.int64(0)
     free = np.int64(0)
     for step in range(min(positive, n - 1)):
         new = order[step]
-        left += a[new]
+        needed += a[new]
         free -= outside[new]
         outside[new] = 0
         inside[new] = True
@@ -152,7 +152,7 @@ def may_extend(indptr, indices, a):
             mark[indices[p]] = step
             if inside[indices[p]]:
                 joined += 1
-        kept = 0
+        n_kept = 0
         for i in range(n_active):
             u = active[i]
             if inside[u]:
@@ -161,9 +161,9 @@ def may_extend(indptr, indices, a):
                 outside[u] += 1
                 free += 1
             if outside[u] < a[u]:
-                active[kept] = u
-                kept += 1
-        n_active = kept
-        if left > (step + 1) * step - 2 * joined + free:
+                active[n_kept] = u
+                n_kept += 1
+        n_active = n_kept
+        if needed > (step + 1) * step - 2 * joined + free:
             return False
     return True

@@ -12,13 +12,13 @@ def peel(indptr, indices, k):
     """Return which nodes are left when those with fewer than k edges are taken out, again and again."""
     n = indptr.shape[0] - 1
     degree = np.empty(n, np.int64)
-    kept = np.ones(n, np.bool_)
+    in_core = np.ones(n, np.bool_)
     waiting = np.empty(n, np.int64)
     m = 0
     for i in range(n):
         degree[i] = indptr[i + 1] - indptr[i]
         if degree[i] < k:
-            kept[i] = False
+            in_core[i] = False
             waiting[m] = i
             m += 1
     at = 0
@@ -28,11 +28,11 @@ def peel(indptr, indices, k):
         for p in range(indptr[node], indptr[node + 1]):
             other = indices[p]
             degree[other] -= 1
-            if kept[other] and degree[other] < k:
-                kept[other] = False
+            if in_core[other] and degree[other] < k:
+                in_core[other] = False
                 waiting[m] = other
                 m += 1
-    return kept
+    return in_core
 
 
 @jit

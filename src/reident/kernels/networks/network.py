@@ -116,18 +116,18 @@ def distances_from(indptr, indices, sources):
     sums = np.zeros(count, np.int64)
     reached = np.zeros(count, np.int64)
     eccentricity = np.zeros(count, np.int64)
-    seen = np.empty(n, np.uint64)
+    visited = np.empty(n, np.uint64)
     now = np.empty(n, np.uint64)
     later = np.zeros(n, np.uint64)
-    one = np.uint64(1)
+    unit = np.uint64(1)
     zero = np.uint64(0)
     for base in range(0, count, 64):
         for u in range(n):
-            seen[u] = zero
+            visited[u] = zero
             now[u] = zero
         for s in range(min(64, count - base)):
-            seen[sources[base + s]] |= one << np.uint64(s)
-            now[sources[base + s]] |= one << np.uint64(s)
+            visited[sources[base + s]] |= unit << np.uint64(s)
+            now[sources[base + s]] |= unit << np.uint64(s)
         level = 0
         alive = True
         while alive:
@@ -139,19 +139,19 @@ def distances_from(indptr, indices, sources):
                     for p in range(indptr[u], indptr[u + 1]):
                         later[indices[p]] |= word
             for u in range(n):
-                fresh = later[u] & ~seen[u]
+                fresh = later[u] & ~visited[u]
                 later[u] = zero
                 now[u] = fresh
                 if fresh != zero:
                     alive = True
-                    seen[u] |= fresh
+                    visited[u] |= fresh
                     s = base
                     while fresh != zero:
-                        if fresh & one:
+                        if fresh & unit:
                             sums[s] += level
                             reached[s] += 1
                             eccentricity[s] = level
-                        fresh >>= one
+                        fresh >>= unit
                         s += 1
     return sums, reached, eccentricity
 

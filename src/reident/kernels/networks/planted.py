@@ -33,14 +33,14 @@ def find_planted(indptr, indices, starts, degrees, parent, joined, slack, edge_s
     left when its misfit exceeds the least so far.
     """
     k = degrees.shape[0]
-    found = np.empty((max_found, k), np.int64)
+    placements = np.empty((max_found, k), np.int64)
     n_found = 0
     n_tree = np.int64(0)
     image = np.full(k, -1, np.int64)
     at = np.zeros(k, np.int64)
     wrong = np.zeros(k + 1, np.int64)
     misfit = np.zeros(k + 1, np.int64)
-    least = np.int64(slack * k + edge_slack)
+    smallest = np.int64(slack * k + edge_slack)
     level = 0
     while level >= 0:
         if level == 0:
@@ -67,25 +67,25 @@ def find_planted(indptr, indices, starts, degrees, parent, joined, slack, edge_s
                 if mistakes > edge_slack:
                     break
         total = misfit[level] + gap + mistakes - wrong[level]
-        if mistakes > edge_slack or total > least:
+        if mistakes > edge_slack or total > smallest:
             continue
         n_tree += 1
         if n_tree > node_limit:
-            return found[:n_found], least, n_tree, False
+            return placements[:n_found], smallest, n_tree, False
         image[level] = candidate
         if level == k - 1:
-            if total < least:
-                least = total
+            if total < smallest:
+                smallest = total
                 n_found = 0
             if n_found < max_found:
                 for i in range(image.shape[0]):
-                    found[n_found, i] = image[i]
+                    placements[n_found, i] = image[i]
                 n_found += 1
-            if n_found == max_found and least == 0:
-                return found[:n_found], least, n_tree, False
+            if n_found == max_found and smallest == 0:
+                return placements[:n_found], smallest, n_tree, False
             continue
         wrong[level + 1] = mistakes
         misfit[level + 1] = total
         level += 1
         at[level] = 0
-    return found[:n_found], least, n_tree, True
+    return placements[:n_found], smallest, n_tree, True

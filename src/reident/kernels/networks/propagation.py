@@ -109,12 +109,12 @@ def surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work,
             n_touched += np.uintp(count == 0)
             counts[r] = count + 1
     if guess < 0:
-        most = 0.0
+        highest = 0.0
         for i in range(n_touched):
             r = np.uintp(touched[i])
             score = counts[r] * inverse_root[np.uintp(other_size[r])]
-            if score > most:
-                most = score
+            if score > highest:
+                highest = score
                 guess = np.int64(r)
     second = np.sqrt(float(n_hubs))
     best = 0.0
@@ -221,9 +221,9 @@ def best_match(node, side, other, ahead, back, size_both, size_in, work):
 
 
 @jit
-def _crawled_winner(node, guess, least, theta, rows, other_rows, ahead, n_other, size, other_size, work):
+def _crawled_winner(node, guess, threshold, theta, rows, other_rows, ahead, n_other, size, other_size, work):
     """Return the best match of a node if it stands out by `theta`, or surely is the best and by `least`; else -1."""
-    sure = surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work, least)
+    sure = surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work, threshold)
     if sure >= 0:
         return sure
     best, stands_out, _ = best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work)
@@ -243,17 +243,17 @@ def _count(side, other, node, partner, size_both, size_in, change):
 
 
 @jit
-def _set(left, right, ahead, back, size_both, size_in, dirty, u, v, change):
-    _count(left, right, u, v, size_both[0], size_in[0], change)
-    _count(right, left, v, u, size_both[1], size_in[1], change)
+def _set(side, other, ahead, back, size_both, size_in, dirty, u, v, change):
+    _count(side, other, u, v, size_both[0], size_in[0], change)
+    _count(other, side, v, u, size_both[1], size_in[1], change)
     ahead[u] = v if change > 0 else -1
     back[v] = u if change > 0 else -1
-    for p in range(left[4][u], left[4][u + 1]):
-        dirty[left[5][p]] = True
+    for p in range(side[4][u], side[4][u + 1]):
+        dirty[side[5][p]] = True
 
 
 @jit
-def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps):
+def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps):
     """Extend a mapping until a full sweep makes no change (Listing 10.1, kept injective). Modifies `ahead`, `back`.
 
     A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed. `fixed`
@@ -275,13 +275,13 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
     for i in range(n + 1):
         inverse_root[i] = 1.0 / np.sqrt(float(max(i, 1)))
     work = (counts_both, counts_in, touched, inverse_root)
-    crawled = left[7] and right[7]
-    left_rows, right_rows = (left[4], left[5]), (right[4], right[5])
+    crawled = side[7] and other[7]
+    left_rows, right_rows = (side[4], side[5]), (other[4], other[5])
     dirty = np.ones(n_left, np.bool_)
     join, leave = np.int64(1), np.int64(-1)
     for u in range(n_left):
         if ahead[u] >= 0:
-            _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], join)
+            _set(side, other, ahead, back, size_both, size_in, dirty, u, ahead[u], join)
     full = True
     for sweep in range(max_sweeps):
         changes = 0
@@ -299,7 +299,7 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
                     left_rows, right_rows, ahead, n_right, size_both[0], size_both[1], work,
                 )  # fmt: skip
             else:
-                best, stands_out, _ = best_match(u, left, right, ahead, back, size_both, size_in, work)
+                best, stands_out, _ = best_match(u, side, other, ahead, back, size_both, size_in, work)
                 v = best if stands_out >= theta else np.int64(-1)
             if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
                 continue
@@ -308,15 +308,15 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
                     v, u, theta, theta, right_rows, left_rows, back, n_left, size_both[1], size_both[0], work
                 )
             else:
-                best, stands_out, _ = best_match(v, right, left, back, ahead, swapped_both, swapped_in, work)
+                best, stands_out, _ = best_match(v, other, side, back, ahead, swapped_both, swapped_in, work)
                 w = best if stands_out >= theta else np.int64(-1)
             if w != u:
                 continue
             if ahead[u] >= 0:
-                _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], leave)
+                _set(side, other, ahead, back, size_both, size_in, dirty, u, ahead[u], leave)
             if back[v] >= 0:
-                _set(left, right, ahead, back, size_both, size_in, dirty, back[v], v, leave)
-            _set(left, right, ahead, back, size_both, size_in, dirty, u, v, join)
+                _set(side, other, ahead, back, size_both, size_in, dirty, back[v], v, leave)
+            _set(side, other, ahead, back, size_both, size_in, dirty, u, v, join)
             changes += 1
         if changes == 0:
             if full:

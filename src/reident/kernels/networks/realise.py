@@ -85,22 +85,22 @@ def realise(indptr, indices, residual, largest_first, strict, rng):
         for p in range(indptr[pivot], indptr[pivot + 1]):
             mark[indices[p]] = pivot
         wanted = a[pivot]
-        found = 0
+        n_found = 0
         at = 0
-        while found < wanted and at < start[0]:
+        while n_found < wanted and at < start[0]:
             if mark[order[at]] != pivot:
-                partners[found] = order[at]
-                found += 1
+                partners[n_found] = order[at]
+                n_found += 1
             at += 1
         while a[pivot] > 0:
             _decrement(a, start, order, place, pivot)
-        for i in range(found):
+        for i in range(n_found):
             _decrement(a, start, order, place, partners[i])
             u[m] = pivot
             v[m] = partners[i]
             m += 1
-        missing[pivot] = wanted - found
-        if found < wanted and strict:
+        missing[pivot] = wanted - n_found
+        if n_found < wanted and strict:
             for i in range(n):
                 missing[i] += a[i]
             break
@@ -113,16 +113,16 @@ def drop_edges(indptr, indices, excess):
 
     Returns the deleted edges (u, v) and what is left of the excess.
     """
-    left = excess.copy()
-    n = left.shape[0]
+    remaining = excess.copy()
+    n = remaining.shape[0]
     total = np.int64(0)
     for i in range(n):
-        total += left[i]
+        total += remaining[i]
     u = np.empty(total // 2 + 1, np.int32)
     v = np.empty(total // 2 + 1, np.int32)
     m = 0
     done = np.zeros(n, np.bool_)
-    order = argsort(-left)
+    order = argsort(-remaining)
     for step in range(n):
         pivot = order[step]
         if excess[pivot] == 0:
@@ -130,27 +130,27 @@ def drop_edges(indptr, indices, excess):
         done[pivot] = True
         count = 0
         for p in range(indptr[pivot], indptr[pivot + 1]):
-            if left[indices[p]] > 0 and not done[indices[p]]:
+            if remaining[indices[p]] > 0 and not done[indices[p]]:
                 count += 1
-        if count == 0 or left[pivot] == 0:
+        if count == 0 or remaining[pivot] == 0:
             continue
         partners = np.empty(count, np.int64)
         weights = np.empty(count, np.int64)
         count = 0
         for p in range(indptr[pivot], indptr[pivot + 1]):
-            if left[indices[p]] > 0 and not done[indices[p]]:
+            if remaining[indices[p]] > 0 and not done[indices[p]]:
                 partners[count] = indices[p]
-                weights[count] = -left[indices[p]]
+                weights[count] = -remaining[indices[p]]
                 count += 1
         chosen = argsort(weights)
-        for i in range(min(count, left[pivot])):
+        for i in range(min(count, remaining[pivot])):
             other = partners[chosen[i]]
-            left[other] -= 1
+            remaining[other] -= 1
             u[m] = pivot
             v[m] = other
             m += 1
-        left[pivot] -= min(count, left[pivot])
-    return u[:m], v[:m], left
+        remaining[pivot] -= min(count, remaining[pivot])
+    return u[:m], v[:m], remaining
 
 
 @jit

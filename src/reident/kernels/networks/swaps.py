@@ -145,7 +145,7 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
             j = rng.integers(0, i + 1)
             missing_s[i], missing_s[j] = missing_s[j], missing_s[i]
             missing_t[i], missing_t[j] = missing_t[j], missing_t[i]
-        kept = 0
+        n_kept = 0
         for i in range(count):
             s = missing_s[i]
             t = missing_t[i]
@@ -154,9 +154,9 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
             offset = rng.integers(0, 1 << 30)
             e, f = _best_pair(indptr, indices, u, v, ptr, at, foreign, present, s, t, offset)
             if e < 0:
-                missing_s[kept] = s
-                missing_t[kept] = t
-                kept += 1
+                missing_s[n_kept] = s
+                missing_t[n_kept] = t
+                n_kept += 1
                 continue
             x = _other(u, v, e, s)
             y = _other(u, v, f, t)
@@ -175,5 +175,5 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
             foreign[f] = not has_edge(indptr, indices, x, y)
             swaps += 1
             gained = True
-        count = kept
+        count = n_kept
     return swaps

@@ -117,9 +117,9 @@ def undeclared(declared: Declarations, cells: pd.DataFrame, features: Features |
     """Refuse each undeclared column, with the original column on which it depends."""
     for name in declared.undeclared:
         depends = None if features is None else dependence(features, cells[name], learned=False)
-        said = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
+        statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
         yield Finding(
-            str(name), said,
+            str(name), statement,
             f"Map it with --called ORIGINAL={name}, declare it with --new {name} if it says nothing of the original, "
             f"or with --derived {name} if it is computed from it, or leave it out.",
         )  # fmt: skip
@@ -144,10 +144,10 @@ def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) ->
                 f"If it was drawn at random, say --new {name}={RANDOM}: the verdict repeats it. Else leave it out.",
             ))  # fmt: skip
         else:
-            said = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"
+            statement = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"
             low = f"; {len(features.rows)} pairs are fewer than {FEWEST}, too few to test it"
             notes.append(
-                said + (low if power_is_low(features) else ", and found to depend on no original column") + "."
+                statement + (low if power_is_low(features) else ", and found to depend on no original column") + "."
             )
     return findings, notes
 

@@ -85,10 +85,10 @@ class Features:
         self.double = [part for part in self.double if part[1].max() > 0]
 
     def _asked(self, first: str, second: str) -> bool:
-        own, other = (name.partition(": ")[0] for name in (first, second))
-        if own == other:
+        one_column, other = (name.partition(": ")[0] for name in (first, second))
+        if one_column == other:
             return False
-        return len(self.data.columns) <= _NARROW or bool({own, other} & {*map(str, self.known)})
+        return len(self.data.columns) <= _NARROW or bool({one_column, other} & {*map(str, self.known)})
 
     def generator(self) -> np.random.Generator:
         """Return a generator: each column has the same draws, whatever was tested before."""
@@ -127,12 +127,12 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
         days = pd.to_datetime(text.str[:10], errors="coerce", format="ISO8601").dt
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
     listed: list[Partition] = []
-    seen = set()
+    listed_codes = set()
     for kind, values in parts.items():
         codes = pd.factorize(np.asarray(values))[0].astype(np.int64)
         codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
-        if (key := codes.tobytes()) not in seen and 0 < codes.max(initial=0) < len(codes) - 1:
-            seen.add(key)
+        if (key := codes.tobytes()) not in listed_codes and 0 < codes.max(initial=0) < len(codes) - 1:
+            listed_codes.add(key)
             listed.append((f"{name}: {kind}", codes))
     return listed
 
@@ -153,9 +153,9 @@ def p_same(x: IntArray, y: IntArray) -> float:
         return float(chi2.sf(((cells - expected) ** 2 / expected).sum(), (len(nx) - 1) * (len(ny) - 1)))
     few = len(nx) * len(ny) <= 4 * n
     counts = (np.bincount(key) if few else np.unique(key, return_counts=True)[1]).astype(float)
-    mine, theirs = nx.astype(float), ny.astype(float)
     same = (counts * (counts - 1)).sum() / 2
-    (a, a2), (b, b2) = (((c * (c - 1)).sum() / 2, (c * (c - 1) * (c - 2)).sum() / 2) for c in (mine, theirs))
+    sizes = nx.astype(float), ny.astype(float)
+    (a, a2), (b, b2) = (((c * (c - 1)).sum() / 2, (c * (c - 1) * (c - 2)).sum() / 2) for c in sizes)
     mean = 2 * a * b / (n * (n - 1))
     square = (
         mean
@@ -207,17 +207,17 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     column = column.iloc[features.rows]
     if column.nunique(dropna=False) < 2:
         return None
-    mine, value, rng = partitions(column, str(column.name)), ordered(column), features.generator()
-    n_tests = max(1, len(mine) * (len(features.single) + len(features.double)) + len(features.orders))
+    own_parts, value, rng = partitions(column, str(column.name)), ordered(column), features.generator()
+    n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
     orders = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
-        tried = [(p_same(codes, own), name) for name, codes in parts for _, own in mine]
+        tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
         best = min([*(orders if parts is features.single else ()), *tried], default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
             return Dependence(*best)
     if not learned or power_is_low(features):
         return None
-    classes = next((codes for _, codes in mine if codes.max() < _CLASSES), None)
+    classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)
     if classes is None:
         ranks = pd.Series(value).rank(method="first").fillna(0)
         classes = pd.qcut(ranks, _CLASSES, labels=False).to_numpy()

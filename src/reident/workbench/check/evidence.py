@@ -87,23 +87,23 @@ def evidence(
     release_crs: str | None = None,
 ) -> Evidence:  # fmt: skip
     """Compare the released columns with the original's along the pairs."""
-    cells, found = read.cells, Evidence()
+    cells, result = read.cells, Evidence()
     placed = place_columns(declared, dataset)
     for column, name in declared.original.items():
         if column not in placed:
-            _compare(found, cells, column, name, rows, dataset, features)
+            _compare(result, cells, column, name, rows, dataset, features)
     for column in declared.derived:
         each = pd.Series(None, dataset.data.index, dtype=object)
         text = texts_of(cells[column])
         each.iloc[rows[rows >= 0]] = text[rows >= 0].to_numpy(object)
-        found.shown[column], found.known[column] = text, each
-        found.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
-    _place(found, cells, placed, dataset, rows, release_crs)
-    return found
+        result.shown[column], result.known[column] = text, each
+        result.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
+    _place(result, cells, placed, dataset, rows, release_crs)
+    return result
 
 
 def _compare(
-    found: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
+    result: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
 ) -> None:
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
@@ -112,39 +112,41 @@ def _compare(
     if role == "sensitive":
         way = written(true, values, rows)
         coded = way.way == "coded"
-        shown, secret = (way.released, way.known) if coded else (values, true)
-        if pd.api.types.is_numeric_dtype(shown) != pd.api.types.is_numeric_dtype(secret) or true.dtype == bool:
-            shown, secret = texts_of(shown), texts_of(secret)
-        found.shown[name], found.secrets[name] = shown, secret.set_axis(dataset.data.index)
+        released, secret = (way.released, way.known) if coded else (values, true)
+        if pd.api.types.is_numeric_dtype(released) != pd.api.types.is_numeric_dtype(secret) or true.dtype == bool:
+            released, secret = texts_of(released), texts_of(secret)
+        result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
     if role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
-        found.shown[name], found.known[name] = way.released, way.known.set_axis(dataset.data.index)
+        result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
         if way.way == "coded":
-            found.notes.append(f"{column}: writes the original's values in another way; the pairs show which is which.")
+            result.notes.append(
+                f"{column}: writes the original's values in another way; the pairs show which is which."
+            )
         if way.way == "unread":
-            found.notes.append(
+            result.notes.append(
                 f"{column}: has labels that cannot be read; intruders are assumed to know each person's."
             )
     elif role in ("person", "household"):
         if role == "household":
-            found.shown[name] = values
-        found.keys[role] = pd.factorize(texts_of(values).fillna(""))[0]
+            result.shown[name] = values
+        result.keys[role] = pd.factorize(texts_of(values).fillna(""))[0]
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:
             problem = f"keeps the original's numbers in {same:.0%} of the records"
-            found.findings.append(Finding(str(column), problem, "Draw new numbers."))
+            result.findings.append(Finding(str(column), problem, "Draw new numbers."))
     elif role == "" and _holds_together(values[paired]):
-        found.keys[str(column)] = pd.factorize(texts_of(values).fillna(""))[0]
+        result.keys[str(column)] = pd.factorize(texts_of(values).fillna(""))[0]
         problem = f"holds records together ({values.nunique()} values in {len(values)} records) and has no role"
         remedy = f"Give {name} the role household, person, quasi-identifier or other, or leave it out."
-        found.findings.append(Finding(str(column), problem, remedy))
+        result.findings.append(Finding(str(column), problem, remedy))
     if role in ("", "other", "weight"):
         if twin := _twin(values, rows, dataset):
             problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
             remedy = f"Give {name} the role quasi-identifier, or leave it out."
-            found.findings.append(Finding(str(column), problem, remedy))
+            result.findings.append(Finding(str(column), problem, remedy))
         else:
-            found.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
+            result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
     if role == "quasi-identifier":  # its cells are evidence to attacks, whatever they hold
         return
     at = rows[paired]
@@ -153,7 +155,7 @@ def _compare(
     depends = dependence(features, values[paired])
     if depends and depends.column != str(name):
         problem = f"is declared as {name}, does not follow it, and depends on {depends.partner}"
-        found.findings.append(Finding(str(column), problem, f"Leave it out, or declare it with --derived {column}."))
+        result.findings.append(Finding(str(column), problem, f"Leave it out, or declare it with --derived {column}."))
 
 
 def _alone(true: pd.Series, seed: int) -> Features:
@@ -167,10 +169,10 @@ def _holds_together(values: pd.Series) -> bool:
     return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
 
 
-def _twin(shown: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
+def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
     """Return the quasi-identifier of which a released column is a function, None without one."""
     at = np.flatnonzero(rows >= 0)
-    label, value = texts_of(shown).iloc[at], ordered(shown)[at]
+    label, value = texts_of(released).iloc[at], ordered(released)[at]
     counts = label.value_counts(normalize=True)
     if len(counts) < 2 or counts.iloc[0] >= KEPT:
         return None
@@ -187,14 +189,16 @@ def _twin(shown: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _place(found: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray, release_crs: str | None) -> None:
+def _place(
+    result: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray, release_crs: str | None
+) -> None:
     """Add the released places, and refuse true ones."""
     geometry = hasattr(cells, "to_crs")
     if not (placed or geometry):
         return
     if not dataset.has_places:
         finding = Finding("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
-        found.findings.append(finding)
+        result.findings.append(finding)
         return
     if geometry:
         points = cells[[cells.geometry.name]]
@@ -206,35 +210,35 @@ def _place(found: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: Int
                 pd.DataFrame({"north": lat, "east": lon}), "north", "east", release_crs or dataset.crs
             )  # fmt: skip
         except DataError as error:
-            said = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
-            raise DataError(f"in the release {said} `release_crs` says so where the original's is another") from None
-    found.shown[LAT], found.shown[LON] = table[LAT].to_numpy(float), table[LON].to_numpy(float)
-    found.findings += true_places(table[[LAT, LON]].to_numpy(float), dataset.table[[LAT, LON]].to_numpy(float), rows)
+            message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
+            raise DataError(f"in the release {message} `release_crs` says so where the original's is another") from None
+    result.shown[LAT], result.shown[LON] = table[LAT].to_numpy(float), table[LON].to_numpy(float)
+    result.findings += true_places(table[[LAT, LON]].to_numpy(float), dataset.table[[LAT, LON]].to_numpy(float), rows)
 
 
-def true_places(shown: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
+def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
     """Refuse a release in which more places equal the person's own than the places of persons nearby do."""
-    at = np.flatnonzero((rows >= 0) & np.isfinite(shown).all(axis=1))
+    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
     at = at[np.isfinite(true[rows[at]]).all(axis=1)]
     if len(at) < 2:
         return []
-    mine, theirs = true[rows[at]], shown[at]
-    same = _equal(mine, theirs)
+    homes, released_places = true[rows[at]], released[at]
+    same = _equal(homes, released_places)
     if not same.any():
         return []
     from scipy.spatial import cKDTree
 
-    near = cKDTree(mine).query(mine, k=min(len(at), 4 * _NEARBY))[1]
-    other = ~_equal(mine[:, None, :], mine[near])
-    hits = _equal(mine[:, None, :], theirs[near]) & other
-    chance = hits.sum() / max(1, other.sum())
+    near = cKDTree(homes).query(homes, k=min(len(at), 4 * _NEARBY))[1]
+    others = ~_equal(homes[:, None, :], homes[near])
+    hits = _equal(homes[:, None, :], released_places[near]) & others
+    chance = hits.sum() / max(1, others.sum())
     if binom.sf(same.sum() - 1, len(at), chance) > LEVEL:
         return []
     return [Finding("places", f"{same.sum()} of {len(at)} equal the person's own place", "Mask every place.")]
 
 
-def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
-    close: BoolArray = np.asarray((np.abs(one - other) < _SAME_DEG).all(axis=-1))
+def _equal(places: FloatArray, others: FloatArray) -> BoolArray:
+    close: BoolArray = np.asarray((np.abs(places - others) < _SAME_DEG).all(axis=-1))
     return close
 
 
@@ -246,17 +250,17 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
 
     An order that released columns themselves give says no more than the cells: it is peeled off first.
     """
-    block, again = np.zeros(len(cells), dtype=np.int64), True
+    block, changed = np.zeros(len(cells), dtype=np.int64), True
     columns = [ordered(cells[name]) for name in cells]
-    while again:
-        again = False
+    while changed:
+        changed = False
         for values in columns:
             inside, step = np.diff(block) == 0, np.diff(values)
             moves = step[inside]
             if (moves != 0).any() and ((moves >= 0).all() or (moves <= 0).all()):
-                block, again = np.concatenate([[0], np.cumsum(~inside | (step != 0))]), True
-    there = rows >= 0
-    rows, block = rows[there], block[there]
+                block, changed = np.concatenate([[0], np.cumsum(~inside | (step != 0))]), True
+    paired = rows >= 0
+    rows, block = rows[paired], block[paired]
     hidden: Mapping[str, FloatArray] = {"rows": np.arange(len(original), dtype=float)}
     hidden = {**hidden, **{f"column {name}": ordered(original[name]) for name in original}}
     for name, order in hidden.items():

@@ -144,7 +144,7 @@ def check(
 
 def _judge(
     read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, findings: list[Finding],
-    rule: Mapping[str, Any], names: Any, told: Mapping[str, Any],
+    rule: Mapping[str, Any], names: Any, details: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
@@ -152,25 +152,33 @@ def _judge(
     cells = pd.DataFrame(read.cells.drop(columns=read.cells.geometry.name) if _shapes(read.cells) else read.cells)
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         findings.append(order)
-    there = rows >= 0
-    paired = cells[there].reset_index(drop=True)
-    features = Features(with_row_number(dataset.data, rows[there]), tuple(map(str, dataset.quasi)), told["seed"])
+    paired_rows = rows >= 0
+    paired = cells[paired_rows].reset_index(drop=True)
+    features = Features(
+        with_row_number(dataset.data, rows[paired_rows]), tuple(map(str, dataset.quasi)), details["seed"]
+    )
     tested, notes = test_new(paired, declared, features)
     tested += list(undeclared(declared, paired, features))
     bad = {finding.subject for finding in tested}
     passed = [name for name in declared.new if str(name) not in bad]
-    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), told["seed"])
-    found = evidence(read, rows, dataset, declared, features, dataset.release_crs)
-    findings += [*tested, *found.findings]
+    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), details["seed"])
+    compared = evidence(read, rows, dataset, declared, features, dataset.release_crs)
+    findings += [*tested, *compared.findings]
     report, known, release = None, None, None
-    if found.known or found.keys or {LAT, LON} <= set(found.shown) or read.matrix_km is not None:
-        release, keys = found.release(read, len(dataset), rows)
+    if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
+        release, keys = compared.release(read, len(dataset), rows)
         truth = release.table.index.get_indexer(dataset.data.index)
-        known = found.knowledge(dataset, truth, earlier=[_earlier(one, dataset) for one in dataset.earlier])
-        report = _evaluated(release, known, rule, names, told["seed"], keys)
+        known = compared.knowledge(dataset, truth, earlier=[_earlier(release, dataset) for release in dataset.earlier])
+        report = _evaluated(release, known, rule, names, details["seed"], keys)
     status = "refused" if findings or (report and report.share_above_limit > rule["tolerate"]) else "passed"
-    verdict = Verdict(status, findings, [], **rule, **told, report=report)
-    notes = [*read.notes, *notes, *found.notes, *_left_out(dataset, declared, found.shown), *_unasked_places(dataset)]
+    verdict = Verdict(status, findings, [], **rule, **details, report=report)
+    notes = [
+        *read.notes,
+        *notes,
+        *compared.notes,
+        *_left_out(dataset, declared, compared.shown),
+        *_unasked_places(dataset),
+    ]
     notes += told_of_persons(pd.DataFrame(dataset.data), dataset.schema.single("person"))
     if report is None or known is None or release is None:
         return replace(verdict, notes=[_WORST_CASE, *notes])
@@ -184,22 +192,22 @@ def _judge(
 
 def _check_network(
     release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str], rule: Mapping[str, Any], names: Any,
-    told: Mapping[str, Any],
+    details: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a released network along the pairs of its nodes."""
     read = read_network(release, dataset, pairs, new)
     if read.rows is None:
-        return Verdict("not judged", [_NO_PAIRS, *read.findings], [], **rule, **told)
+        return Verdict("not judged", [_NO_PAIRS, *read.findings], [], **rule, **details)
     truth = read.release.table.index.get_indexer(dataset.data.index)
     known = dataset.knowledge(truth, known=read.known)
-    report = _evaluated(read.release, known, rule, names, told["seed"], {})
+    report = _evaluated(read.release, known, rule, names, details["seed"], {})
     status = "refused" if read.findings or report.share_above_limit > rule["tolerate"] else "passed"
     notes = [_WORST_CASE, *_covered(known, report)]
     if len(read.known.columns):
         notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, read.known))}.")
     notes.append("The attacks on the structure see no directions: following them from person to person finds more.")
     price = priced(read.release, known, limit=rule["limit"])
-    return Verdict(status, read.findings, notes, **rule, **told, report=report, knowledge=price)
+    return Verdict(status, read.findings, notes, **rule, **details, report=report, knowledge=price)
 
 
 def _evaluated(
@@ -257,22 +265,22 @@ def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     n = known.who[known.present].nunique()
     sampled = frame[frame["n"].notna() & (frame["n"] < n) & (frame["what"] != "link")]
     if len(sampled):
-        named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
-        notes.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
+        listed = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
+        notes.append(f"Run on a sample of the persons or on those whom the attack concerns: {listed}.")
     return notes
 
 
-def _left_out(dataset: Dataset, declared: Declarations, shown: Any) -> list[str]:
+def _left_out(dataset: Dataset, declared: Declarations, released: Any) -> list[str]:
     """Name what an intruder knows and the release lacks."""
-    missing = [name for name in dataset.quasi if name not in declared.original.values() and name not in shown]
+    missing = [name for name in dataset.quasi if name not in declared.original.values() and name not in released]
     return [f"Not in the release, so no evidence: {', '.join(map(str, missing))}."] if missing else []
 
 
 def _unasked_places(dataset: Dataset) -> list[str]:
     """Say that the original has places, where no role says that an intruder knows them."""
-    found = None if dataset.has_places else place_columns(pd.DataFrame(dataset.data))
-    if found is None:
+    places = None if dataset.has_places else place_columns(pd.DataFrame(dataset.data))
+    if places is None:
         return []
-    lat, lon = (shlex.quote(str(found[name])) for name in ("lat", "lon"))
-    crs = "" if found["crs"] == "EPSG:4326" else f" --crs {found['crs'] or 'EPSG:...'}"
+    lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
+    crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
     return [f"The original has places that are assumed unknown: --lat {lat} --lon {lon}{crs} lets them be attacked."]

@@ -66,7 +66,7 @@ def read_network(release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, s
             raise DataError(f"`release` must be a file or a folder with a file release.csv, got {str(path)!r}")
         pairs = pairs_beside(path) if pairs is None else pairs
         if path.is_dir():
-            others = sorted({one.name for one in path.iterdir()} - {"release.csv", "manifest.json"})
+            others = sorted({file.name for file in path.iterdir()} - {"release.csv", "manifest.json"})
             if others:
                 problem = f"holds {len(others)} files that were not judged: {', '.join(others[:5])}"
                 findings.append(Finding("folder", problem, "Leave them out of the folder that is released."))
@@ -74,8 +74,8 @@ def read_network(release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, s
     elif isinstance(release, attacked.Release):
         if not isinstance(release.network, Network):
             raise ParameterError("`release` must be a network as the original is, got records")
-        found = dataset.names.get_indexer(release.table.index).astype(np.int64)
-        rows = release.rows if isinstance(release, Release) else found
+        by_name = dataset.names.get_indexer(release.table.index).astype(np.int64)
+        rows = release.rows if isinstance(release, Release) else by_name
         method, options = release.method, dict(release.options)
         release = release.network
     if isinstance(release, Relations):
@@ -95,15 +95,15 @@ def read_network(release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, s
     table = pd.DataFrame(index=pd.Index(index))
     if rows is not None:
         names = np.array([str(node) for node in network.nodes], dtype=object)
-        own = np.array([str(name) for name in dataset.names], dtype=object)
-        same = (names[rows >= 0] == own[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
+        original_names = np.array([str(name) for name in dataset.names], dtype=object)
+        same = (names[rows >= 0] == original_names[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
         if same > _SAME_NAMES:
             problem = f"keep the original's names or numbers in {same:.0%} of the cases"
             findings.append(Finding("nodes", problem, "Name them at random; protect does."))
-        theirs = marks.reindex(list(network.nodes)).reset_index(drop=True)
-        mine = dataset.marks.reindex([str(name) for name in dataset.names]).set_axis(dataset.data.index)
-        for name in [name for name in mine if name in theirs]:
-            way = written(mine[name], theirs[name], rows)
+        released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
+        original_marks = dataset.marks.reindex([str(name) for name in dataset.names]).set_axis(dataset.data.index)
+        for name in [name for name in original_marks if name in released_marks]:
+            way = written(original_marks[name], released_marks[name], rows)
             table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     made_of = attacked.Release("network", table, method, options, len(dataset), network=network)
     return ReadNetwork(made_of, rows, known, findings)
@@ -113,10 +113,10 @@ def _rows_of(pairs: Any, network: Network, dataset: Dataset) -> IntArray | None:
     """Return the original row of each released node; None without pairs."""
     if pairs is None:
         return None
-    own = pd.Index([str(name) for name in dataset.names])
+    original_names = pd.Index([str(name) for name in dataset.names])
     nodes = pd.Index([str(node) for node in network.nodes])
     if isinstance(pairs, str) and pairs == SAME_ORDER:
-        return _complete(own.get_indexer(nodes).astype(np.int64))
+        return _complete(original_names.get_indexer(nodes).astype(np.int64))
     if isinstance(pairs, str | Path):
         pairs = pd.read_csv(pairs, dtype=str)
     if isinstance(pairs, Mapping):
@@ -126,7 +126,7 @@ def _rows_of(pairs: Any, network: Network, dataset: Dataset) -> IntArray | None:
     listed = pairs.astype(str).set_index("released_node")["original_node"]
     if listed.index.duplicated().any() or listed.duplicated().any():
         raise DataError("`pairs` must name each node once at most")
-    rows: IntArray = own.get_indexer(listed.reindex(nodes)).astype(np.int64)
+    rows: IntArray = original_names.get_indexer(listed.reindex(nodes)).astype(np.int64)
     return _complete(rows)
 
 

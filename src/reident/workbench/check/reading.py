@@ -84,8 +84,8 @@ def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
 
 def pairs_beside(path: Path) -> Path | None:
     """Return the pairs that `protect` wrote beside a release, None without."""
-    beside = [pairs_path(path)] + ([pairs_path(path.parent)] if path.name.startswith("release.") else [])
-    return next((one for one in beside if one.is_file()), None)
+    candidates = [pairs_path(path)] + ([pairs_path(path.parent)] if path.name.startswith("release.") else [])
+    return next((file for file in candidates if file.is_file()), None)
 
 
 def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
@@ -118,10 +118,10 @@ def _tables(path: Path) -> list[str]:
     if kind == ".gpkg":
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            own = [name for name in names if not name.startswith(("gpkg_", "rtree_", "sqlite_"))]
-            quoted = {name: name.replace('"', '""') for name in own}
+            tables = [name for name in names if not name.startswith(("gpkg_", "rtree_", "sqlite_"))]
+            quoted = {name: name.replace('"', '""') for name in tables}
             filled = 'SELECT 1 FROM "{}" LIMIT 1'
-            return [name for name in own if connection.execute(filled.format(quoted[name])).fetchone()]
+            return [name for name in tables if connection.execute(filled.format(quoted[name])).fetchone()]
     if kind.lstrip(".") in EXCEL:
         sheets = pd.read_excel(path, sheet_name=None, header=None)
         return [str(name) for name, sheet in sheets.items() if not sheet.empty]
@@ -129,13 +129,13 @@ def _tables(path: Path) -> list[str]:
 
 
 def _folder(path: Path, dataset: Dataset) -> ReadRelease:
-    files = sorted(one for one in path.glob("release.*") if one.is_file())
+    files = sorted(file for file in path.glob("release.*") if file.is_file())
     if not files:
         raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
     read = _file(files[0], dataset)
     parts = {".dbf", ".shx", ".prj", ".cpg"} if files[0].suffix == ".shp" else set()
     known = {files[0].name, *_FILES, *(f"release{suffix}" for suffix in parts)}
-    others = sorted(one.name for one in path.iterdir() if one.name not in known)
+    others = sorted(file.name for file in path.iterdir() if file.name not in known)
     findings = [*read.findings]
     if others:
         problem = f"holds {len(others)} files that were not judged: {', '.join(others[:5])}"

@@ -46,13 +46,13 @@ def nearer_than_control(
         near[:, part] = _nearest(synthetic[columns].iloc[part], real, columns)
     equal = near == 0
     findings = []
-    for said, mine, theirs in (
+    for statement, nearer, farther in (
         ("nearer to a record of the original than to one of the control", near[0] < near[1], near[1] < near[0]),
         ("equal to a record of the original and to none of the control", equal[0] & ~equal[1], equal[1] & ~equal[0]),
     ):
-        count, other = int(mine.sum()), int(theirs.sum())
+        count, other = int(nearer.sum()), int(farther.sum())
         if binom.sf(count - 1, count + other, 0.5) < LEVEL:
-            problem = f"{count} synthetic records are {said}, {other} the other way round"
+            problem = f"{count} synthetic records are {statement}, {other} the other way round"
             findings.append(Finding("release", problem, _REMEDY))
     return findings
 
@@ -63,11 +63,11 @@ def _nearest(synthetic: pd.DataFrame, real: Sequence[pd.DataFrame], columns: Seq
     for column in columns:
         numbers = [as_numbers(part[column]) for part in (synthetic, *real)]
         if all(values is not None for values in numbers):
-            mine, own, other = (np.asarray(values) for values in numbers)
-            scale = max(np.nanmax(own) - np.nanmin(own), 1e-12)
-            for side, values in enumerate((own, other)):
-                gaps = np.minimum(np.abs(mine[:, None] - values) / scale, 1)
-                both = np.isnan(mine)[:, None] & np.isnan(values)
+            drawn_values, real_values, other = (np.asarray(values) for values in numbers)
+            scale = max(np.nanmax(real_values) - np.nanmin(real_values), 1e-12)
+            for side, values in enumerate((real_values, other)):
+                gaps = np.minimum(np.abs(drawn_values[:, None] - values) / scale, 1)
+                both = np.isnan(drawn_values)[:, None] & np.isnan(values)
                 cut[side] += np.where(both, 0.0, np.nan_to_num(gaps, nan=1.0))
         else:
             text = [texts_of(part[column]).fillna("").to_numpy(str) for part in (synthetic, *real)]

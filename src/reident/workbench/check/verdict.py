@@ -142,20 +142,20 @@ class Verdict:
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
                 f"under the {len(run)} attacks that were run"
             )
-        told = []
+        reasons = []
         if self.share_above_limit > self.tolerate and self.report is not None:
             first = run[run["name"] == self.report.attack].iloc[0]
-            told.append(
+            reasons.append(
                 f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
                 f"{first['name']} ({first['risk']:.1%} success)"
             )
-        return f"refused: {' '.join([*(f'{one}.' for one in told), *map(str, self.findings)])}"
+        return f"refused: {' '.join([*(f'{reason}.' for reason in reasons), *map(str, self.findings)])}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``verdict.json`` holds; see docs/check.md for its schema."""
-        run, left = (self.attacks[(self.attacks["reason"] == "") == own] for own in (True, False))
+        run, others = (self.attacks[(self.attacks["reason"] == "") == is_run] for is_run in (True, False))
         skipped = {} if self.report is None else self.report.skipped
-        not_run = [(row["name"], row["reason"]) for _, row in left.iterrows()] + list(skipped.items())
+        not_run = [(row["name"], row["reason"]) for _, row in others.iterrows()] + list(skipped.items())
         return {
             "status": self.status,
             "passed": self.passed,
@@ -205,10 +205,10 @@ class Verdict:
         return target
 
 
-def _known(told: KnowledgePrice) -> dict[str, Any]:
+def _known(price: KnowledgePrice) -> dict[str, Any]:
     return {
         name: [{key: _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
-        for name, table in (("worst", told.worst), ("columns", told.columns))
+        for name, table in (("worst", price.worst), ("columns", price.columns))
     }
 
 
