@@ -228,7 +228,8 @@ def graph_of_matches(
     )
     in_threads(lambda part: mirror_rows(bits, *part), list(zip(starts, ends, strict=True)))
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest))
+    n_edges = int(count_rows(bits).sum()) // 2
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
 
 
 def matches_of_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
