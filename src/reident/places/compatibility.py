@@ -32,7 +32,6 @@ from reident.base import (
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency
-from reident.cliques.sets import count_rows
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
@@ -228,7 +227,7 @@ def graph_of_matches(
     )
     in_threads(lambda part: mirror_rows(bits, *part), list(zip(starts, ends, strict=True)))
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
-    n_edges = int(count_rows(bits).sum()) // 2
+    n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
     return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
 
 
