@@ -163,7 +163,7 @@ def ru_frame(
 
 
 def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd.DataFrame:
-    """Append an anchor to a frame with one panel: `ORIGINAL` or `NOTHING`, with its risk and utility.
+    """Append an anchor, one of `ORIGINAL` and `NOTHING`, with its risk and utility to a frame with one panel.
 
     An infinite utility is allowed (a reciprocal error of zero) and is drawn at the edge of the map.
     """

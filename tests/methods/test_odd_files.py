@@ -167,7 +167,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     # Where columns may be withheld it is advised, also if the search ends before it comes to it.
     for most in (len(found.judged), 80):
         ended = search_release(
-            rd.Dataset(table, quasi=["age", "sex"]), [[*slot, None] for slot in steps], limit=0.08, most=most
+            rd.Dataset(table, quasi=["age", "sex"]), [[*slot, None] for slot in steps], limit=0.08, max_judged=most
         )
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])

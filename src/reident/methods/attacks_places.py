@@ -160,7 +160,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
 
 
 def _persons_of_classes(agreement: Agreement) -> Callable[[int], IntArray]:
-    """Return a function that lists the persons who agree with the records of a class."""
+    """Return a function that lists the persons that agree with the records of a class."""
     agree, pattern_of = agreement.patterns()
     patterns = agree.tocsc()
     order = np.argsort(pattern_of, kind="stable")

@@ -1,4 +1,4 @@
-"""Releases by registered methods: the arguments of a method, its return value, and an intruder who knows the method.
+"""Releases by registered methods: arguments, return value, and the deviations that an intruder tolerates.
 
 A method is called by the names of its arguments: `ARGUMENTS` finds those that are data; public inputs are read as the
 methods that take them say, and the confidential data never stand in for them. Its return value is read by its form. So

@@ -178,7 +178,7 @@ def assess(
     jobs: int | str = 1,
     cache: str | Path | None = None,
     progress: bool = True,
-    **given: Any,
+    **keywords: Any,
 ) -> Assessment:
     """Profile data, judge the protections that fit, the most useful first, and advise the first that passes.
 
@@ -203,7 +203,7 @@ def assess(
     cache : path, optional
         Judged candidates are stored there: the same assessment goes on from there.
     progress : bool
-    **given
+    **keywords
         Keywords of `Dataset`, such as ``quasi`` or ``must_keep``.
 
     Returns
@@ -217,7 +217,7 @@ def assess(
         complete records remain.
     """
     draws = DRAWS[check_choice(profile, "profile", list(DRAWS))]
-    dataset = Dataset.of(data, **given)
+    dataset = Dataset.of(data, **keywords)
     limit = check_real(dataset.limit if limit is None else limit, "limit", low=0, high=1)
     tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
     check_seed(seed)
@@ -243,7 +243,7 @@ def assess(
         search = search_release(
             dataset.part(np.sort(sample)), slots or slots_of(tried, dataset, limit),
             others=list(dict.fromkeys([*aside, *dataset.sensitive])), missing=recipe.missing_values,
-            scale=len(dataset) / len(sample), most=MOST_JUDGED * (3 if dataset.must_keep else 1), jobs=jobs,
+            scale=len(dataset) / len(sample), max_judged=MOST_JUDGED * (3 if dataset.must_keep else 1), jobs=jobs,
             cache=cache, **rule,
         )  # fmt: skip
     n_nodes = 0
@@ -306,7 +306,7 @@ def releases_to_try(
 
 
 def _few_records(data: Any, quasi: list[str]) -> str:
-    """Say what to do where hardly a record is complete."""
+    """Return the way on where few records are complete."""
     gaps = data[quasi].isna().sum().sort_values(ascending=False)
     if len(data) < 20 or not gaps.any():
         return (

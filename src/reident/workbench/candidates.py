@@ -1,4 +1,4 @@
-"""Candidates of a search: chains of steps, made, evaluated in all their draws, and measured by what they keep."""
+"""Candidates of a search: chains of steps, evaluated in all their draws, with the share of each column kept."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Bench:
         return digest.hexdigest()[:24]
 
     def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
-        """Try a step by itself to see what it keeps."""
+        """Try a step by itself, and measure the share of each column that it keeps."""
         columns = tuple(dict.fromkeys(name for step in slot if step for name in self.columns(step)))
         if step is None:
             return Part(None, columns)
@@ -201,10 +201,10 @@ class Bench:
         """Return the share lost of each protected column; of a column that is withheld all."""
         return self.losses(result, self.protected) | {name: 1.0 for name in self.protected if name not in columns_shown}
 
-    def evaluate(self, released: Release, *, enough: float | None = None, quick: bool = True) -> RiskReport:
+    def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
         """Evaluate a release, up to the attack that refuses it."""
-        enough = self.tolerate if enough is None else enough
-        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=quick)
+        stop_above = self.tolerate if stop_above is None else stop_above
+        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, stop_above=stop_above, quick=quick)
 
     def knowledge(self, released: Release) -> Knowledge:
         """Return the knowledge of the intruder in the worst case."""
@@ -228,7 +228,7 @@ class Bench:
 
     def before(self) -> RiskReport:
         """Evaluate the data as they are, until all persons are above the limit."""
-        return self.evaluate(self.original(), enough=1 - 0.5 / max(1, len(self.data)))
+        return self.evaluate(self.original(), stop_above=1 - 0.5 / max(1, len(self.data)))
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return the value of each piece of knowledge with a release of this table."""

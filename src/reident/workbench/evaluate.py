@@ -115,7 +115,7 @@ def evaluate(
     keys: Mapping[str, IntArray] | None = None,
     quick: bool = False,
     budget_s: float = BUDGET_S,
-    enough: float | None = None,
+    stop_above: float | None = None,
     seed: int = 0,
 ) -> RiskReport:
     """Run every attack that applies to a release, and judge each person by the worst of them.
@@ -139,7 +139,7 @@ def evaluate(
         Leave out costly attacks.
     budget_s : float
         Costly attacks are run while their estimates, in seconds, stay within it.
-    enough : float, optional
+    stop_above : float, optional
         Stop once the share of persons above the limit exceeds it: the release is refused.
     seed : int
         Drives attacks that draw.
@@ -197,7 +197,7 @@ def evaluate(
         rows.append(row)
         shared = _together(persons, households)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
-        if enough is not None and share > enough:
+        if stop_above is not None and share > stop_above:
             break
     types = dict.fromkeys(_NUMBERS, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
@@ -207,7 +207,7 @@ def evaluate(
 
 
 def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
-    """Return what the intruder knows, with how far released distances deviate where the pairs are known."""
+    """Return the intruder's knowledge, with the deviations of released distances."""
     dataset = getattr(release, "dataset", None) if knowledge is None else knowledge
     if not isinstance(dataset, Knowledge):
         if dataset is None or not hasattr(dataset, "knowledge"):
@@ -301,7 +301,7 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
 
 
 def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
-    """Return the records and the persons whose place is known: the subject of attacks on places."""
+    """Return the records and the persons with a place: the subject of attacks on places."""
     is_placed, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
     if knowledge.has_places:
         at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
@@ -321,7 +321,7 @@ def _have_places(release: Release) -> BoolArray:
 
 
 def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
-    """Give each person the risk of the member of the household who is most at risk."""
+    """Give each person the largest risk of a member of the household."""
     if households is None or persons.empty:
         return persons
     home = pd.factorize(households.reindex(persons.index))[0]

@@ -1,4 +1,4 @@
-"""What knowledge costs: one release against intruders who know each subset of the quasi-identifiers."""
+"""The price of knowledge: one release against each subset of the quasi-identifiers that an intruder may know."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PERSONS = 500
 
 @dataclass(frozen=True, eq=False)
 class KnowledgePrice:
-    """What each piece of knowledge is worth to an intruder.
+    """The value of each piece of knowledge to an intruder.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def knowledge_price(
 
 
 def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
-    """Return what `price` does; None where nothing of what is known is released."""
+    """Return the `price` of a release; None where no known column is released."""
     try:
         return price(release, knowledge, limit=limit, rng=rng)
     except ParameterError:
@@ -124,7 +124,7 @@ def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: 
 def price(
     release: Release, knowledge: Knowledge, *, limit: float = 0.25, max_size: int | None = None, rng: RNGLike = 0
 ) -> KnowledgePrice:
-    """Return what `knowledge_price` does, for a release and knowledge in the form in which attacks take them."""
+    """Return `knowledge_price` for a release and knowledge in the form in which attacks take them."""
     generator = check_rng(rng)
     names = list(knowledge.compared(release)) if len(release.table) else []
     if release.has_places and knowledge.has_places:
@@ -164,7 +164,7 @@ _Step = tuple[float, Sequence[str], str]
 
 
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
-    """Return the risks of an intruder by what is known, each computed once."""
+    """Return the risks by the columns known, each computed once."""
     compared, usable = knowledge.compared(release), set(knowledge.unperturbed(release))
     stored: dict[frozenset[str], dict[str, float]] = {}
 
@@ -215,7 +215,7 @@ def _each_once(names: Sequence[str]) -> Iterator[_Step]:
 
 
 def _shapley(names: Sequence[str], value: _Value, steps: Iterable[_Step]) -> pd.DataFrame:
-    """Return what each name adds to what is known before it, summed over steps with their weights."""
+    """Return the contribution of each name to those known before it, summed over steps with their weights."""
     added = {measure: dict.fromkeys(names, 0.0) for measure in ("share_above_limit", "risk")}
     for weight, before, name in steps:
         without, with_it = value(frozenset(before)), value(frozenset((*before, name)))

@@ -98,7 +98,7 @@ def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Param
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are; methods that look at sensitive values look at those of `sensitive`."""
+    """The roles of the columns of a table; methods that look at sensitive values look at those of `sensitive`."""
 
     quasi: list[str] = field(default_factory=list)
     epsilon_quasi: list[str] = field(default_factory=list)
@@ -115,13 +115,13 @@ class Roles:
 
     @property
     def secret(self) -> list[str]:
-        """All columns whose values must not become known."""
+        """All sensitive columns."""
         return [*([] if self.sensitive is None else [self.sensitive]), *self.further]
 
 
 @dataclass
 class Made:
-    """What a chain made.
+    """The result of a chain.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Made:
 
 
 def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
-    """Apply the steps of a chain one after another to a table whose index is 0, 1, ...
+    """Apply the steps of a chain one after another to a table with the index 0, 1, ...
 
     Every draw comes from `system_rng`, unless `rng` is given (for simulations).
 
@@ -215,7 +215,7 @@ def _class_columns(step: Step, columns: Sequence[str], data: Any, roles: Roles) 
 
 
 def _source(entry: Entry, rng: Any) -> Any:
-    """Return what a method draws from: mechanisms of differential privacy have an exact source of their own."""
+    """Return the source of a method's draws: mechanisms of differential privacy have an exact one of their own."""
     return (None if entry.exact else system_rng()) if rng is None else rng
 
 
@@ -259,7 +259,7 @@ def _move(result: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
 
 
 def _units(table: Any, household: str | None) -> pd.Series:
-    """Return a number for what moves together: several noisy copies of a household's place would average out."""
+    """Return a number for records that move together: several noisy copies of a household's place would average out."""
     numbers = pd.Series(np.arange(len(table)), index=table.index)
     if household is None:
         return numbers

@@ -49,7 +49,7 @@ def search_network(
         step = steps[place]
         row, first = in_all_draws(
             lambda draw, step=step: bench.release(step, draw),  # type: ignore[misc]
-            lambda drawn: bench.evaluate(drawn, enough=tolerate), draws, tolerate,
+            lambda release: bench.evaluate(release, stop_above=tolerate), draws, tolerate,
         )  # fmt: skip
         rows.append({"chain": step_text(step), "withheld": "", "kept": shares_kept[place]} | row)
         if first is not None and row["passed"]:
@@ -89,7 +89,7 @@ class NetworkBench:
         n = self.network.n_nodes
         return Release("network", pd.DataFrame(index=pd.RangeIndex(n)), "original", {}, n, network=self.network)
 
-    def evaluate(self, released: Release, *, enough: float | None = None) -> RiskReport:
+    def evaluate(self, released: Release, *, stop_above: float | None = None) -> RiskReport:
         """Evaluate a release; persons have the names of their nodes."""
-        report = evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=True)
+        report = evaluate(released, self.dataset, limit=self.limit, seed=self.seed, stop_above=stop_above, quick=True)
         return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))

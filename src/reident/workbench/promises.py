@@ -48,7 +48,7 @@ def counted_guarantee(
     later: Collection[str] = (),
     left_out: bool = False,
 ) -> str:
-    """Return what holds of the released cells, in a sentence; the method's own where nothing can be counted.
+    """Return the guarantee of the released cells, in a sentence; the method's own where none can be counted.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def risk_utility(
     jobs: int | str = 1,
     cache: str | Path | None = None,
     progress: bool = True,
-    **given: Any,
+    **keywords: Any,
 ) -> pd.DataFrame:
     """Protect data by several methods over a grid, attack every release, and return the points of a map.
 
@@ -83,7 +83,7 @@ def risk_utility(
     cache : folder, optional
         Finished trials are stored there, never the data: a run that was interrupted goes on.
     progress : bool
-    **given
+    **keywords
         ``quasi``, ``sensitive``, ``person``, ``hierarchies``, ``epsilon_quasi``, ``public`` as for `Dataset`; ``kind``
         ("places", "table" or "network"); ``n_released``, records released in each repetition; ``known``, the intruder's
         real file instead of a simulated one, its index labels those of the same persons in `data`.
@@ -111,8 +111,8 @@ def risk_utility(
     -----
     Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
     """
-    n_released = given.pop("n_released", None)
-    records = data.records(**given) if isinstance(data, Dataset) else microdata(data, **{"quasi": (), **given})
+    n_released = keywords.pop("n_released", None)
+    records = data.records(**keywords) if isinstance(data, Dataset) else microdata(data, **{"quasi": (), **keywords})
     planned = plan(records, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released,
                    limit=limit)  # fmt: skip
     planned.check_public(records.public)

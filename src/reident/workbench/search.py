@@ -180,7 +180,7 @@ def search_release(
     tolerate: float = 0.0,
     missing: str = "label",
     draws: int = 5,
-    most: int = MOST_JUDGED,
+    max_judged: int = MOST_JUDGED,
     seed: int = 0,
     scale: float = 1.0,
     jobs: int | str = 1,
@@ -204,7 +204,7 @@ def search_release(
         As for `check` and `protect`.
     draws : int
         Releases of each chain that draws.
-    most : int
+    max_judged : int
         Chains that are judged at most.
     scale : float
         Records of the file for each of these.
@@ -258,8 +258,10 @@ def search_release(
         client = None  # for all batches the same workers
         if jobs != 1:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
-        bar = stack.enter_context(tqdm(total=min(most, len(chains)), desc="search", unit="chain", disable=not progress))
-        while len(judged) < most and (batch := waiting(min(n_at_once, most - len(judged)))):
+        bar = stack.enter_context(
+            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=not progress)
+        )
+        while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
             grid = [
                 {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
                  "columns_shown": json.dumps(bench.shown(piece))}
@@ -315,7 +317,7 @@ def slots_of(
     for kind in ("table", "places"):
         if kind not in tried:
             continue
-        steps = [Step.of(find(one["method"]), one["options"]) for one in tried[kind]]
+        steps = [Step.of(find(method["method"]), method["options"]) for method in tried[kind]]
         steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
         needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
         slots.append([*steps, *([] if needed else [None])])
@@ -323,7 +325,7 @@ def slots_of(
 
 
 def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]:
-    """Return larger classes; where a sensitive column has few values, classes whose shares differ little from its own.
+    """Return larger classes; where a sensitive column has few values, classes with shares close to its own.
 
     A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
     """
@@ -343,7 +345,7 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
 
 
 def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
-    """Return grids whose cells hold enough records, or households, that each is one of several."""
+    """Return grids with enough records, or households, in a cell that each is one of several."""
     safest = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
     grids = [step for step in tried if step.settings.get("min_count") == 1]
     counts = [times * safest for times in _CROWDS if 10 * times * safest <= n]

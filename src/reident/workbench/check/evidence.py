@@ -1,4 +1,4 @@
-"""Compare a release with its original along the pairs: how columns are written, what they follow, places, order."""
+"""Compare a release with its original along the pairs: the writing of columns, dependences, places, order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 
 @dataclass(eq=False)
 class Evidence:
-    """What attacks read of a release, and what the comparison found.
+    """The columns of a release as attacks read them, and the findings of the comparison.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Evidence:
         return release, {name: numbers[order] for name, numbers in self.keys.items()}
 
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
-        """Return an intruder who knows every quasi-identifier and place, as the release writes them."""
+        """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
         secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
         others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}

@@ -62,7 +62,7 @@ def check(
     limit_attribute: float | None = None,
     attacks: str | Sequence[str] | None = None,
     seed: int = 0,
-    **given: Any,
+    **keywords: Any,
 ) -> Verdict:
     """Judge a release: every column declared, every declaration tested, every attack that applies.
 
@@ -93,7 +93,7 @@ def check(
         Default: all that apply; "quick": all but the costly ones.
     seed : int
         Drives attacks that draw, and the tests.
-    **given
+    **keywords
         Keywords of `Dataset`, such as ``quasi``, ``recipe`` or ``control``.
 
     Returns
@@ -112,7 +112,7 @@ def check(
     >>> verdict.status, verdict.n_above, verdict.worst
     ('refused', 2, 0.5)
     """
-    dataset = Dataset.of(original, **given)
+    dataset = Dataset.of(original, **keywords)
     rule: dict[str, Any] = {
         "limit": _share(dataset.limit if limit is None else limit, "limit"),
         "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),
@@ -247,7 +247,7 @@ def _called(cells: Any, declared: Declarations) -> pd.DataFrame:
 
 
 def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
-    """Return an earlier release as attacks read it; who is who is known where it was made here."""
+    """Return an earlier release as attacks read it, with its pairs where it was made here."""
     read = read_release(release, dataset, None)
     table = _called(read.cells, declare(read.cells, dataset, None, (), ())[0])
     order = own_order(table)
@@ -271,7 +271,7 @@ def _covered(known: Knowledge, report: RiskReport) -> list[str]:
 
 
 def _left_out(dataset: Dataset, declared: Declarations, released: Any) -> list[str]:
-    """Name what an intruder knows and the release lacks."""
+    """Name the quasi-identifiers that the release lacks."""
     missing = [name for name in dataset.quasi if name not in declared.original.values() and name not in released]
     return [f"Not in the release, so no evidence: {', '.join(map(str, missing))}."] if missing else []
 

@@ -29,7 +29,7 @@ _SAME_NAMES = 0.05
 
 @dataclass(frozen=True, eq=False)
 class ReadNetwork:
-    """A released network, its pairs, and what its list of relations says of each node beside with whom.
+    """A released network, its pairs, and the marks of its nodes in the list of relations.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Read a release, and the pairs that say which record is whose."""
+"""Read a release, and the pairs of its records with the original."""
 
 from __future__ import annotations
 

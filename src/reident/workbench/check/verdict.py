@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Whether a release passes, and what that rests on.
+    """The verdict on a release, with its reasons.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Verdict:
         return f"refused: {' '.join([*(f'{reason}.' for reason in reasons), *map(str, self.findings)])}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``verdict.json`` holds; see docs/check.md for its schema."""
+        """Return the content of ``verdict.json``; see docs/check.md for its schema."""
         run, others = (self.attacks[(self.attacks["reason"] == "") == is_run] for is_run in (True, False))
         skipped = {} if self.report is None else self.report.skipped
         not_run = [(row["name"], row["reason"]) for _, row in others.iterrows()] + list(skipped.items())
@@ -194,7 +194,7 @@ class Verdict:
         return path
 
     def rewrite(self, path: str | Path) -> Path:
-        """Write the judged cells into a new file (.csv, .parquet, .xlsx, .gpkg) that holds nothing else."""
+        """Write the judged cells alone into a new file (.csv, .parquet, .xlsx, .gpkg)."""
         target = check_path(path, "rewrite")
         if target.exists():
             raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
