@@ -15,7 +15,8 @@ from reident.places.distance_intervals import (
     morans_i_bounds,
     nearest_neighbour_bounds,
 )
-from reident.places.lipschitz_embedding import embed_by_reference_sets, embed_distances, estimate_embedding
+from reident.places.embedding_estimate import estimate_embedding
+from reident.places.lipschitz_embedding import embed_by_reference_sets, embed_distances
 
 AREA = box(8, 48, 13, 54)
 

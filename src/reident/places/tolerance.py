@@ -1,4 +1,4 @@
-"""Attack. Released distances as expected by an intruder with the method and its parameters."""
+"""Released distances as expected by an intruder with the method and its parameters: neither attack nor anonymiser."""
 
 from __future__ import annotations
 
