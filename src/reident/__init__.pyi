@@ -107,11 +107,12 @@ from .networks.planted_cut import (
     implant_by_cut as implant_by_cut,
     recover_by_cut as recover_by_cut,
 )
-from .places.noise import perturb_coordinates as perturb_coordinates, perturb_distances as perturb_distances
-from .places.tolerance import (
+from .places.noise import (
     DistanceDeviation as DistanceDeviation,
     distance_deviation_quantiles as distance_deviation_quantiles,
     distance_noise_window_km as distance_noise_window_km,
+    perturb_coordinates as perturb_coordinates,
+    perturb_distances as perturb_distances,
 )
 from .places.lipschitz_embedding import embed_distances as embed_distances
 from .places.masks import (
@@ -121,7 +122,7 @@ from .places.masks import (
     mask_population_donut as mask_population_donut,
     swap_locations as swap_locations,
 )
-from .places.tolerance_intervals import (
+from .places.tolerance import (
     ToleranceIntervals as ToleranceIntervals,
     tolerance_intervals as tolerance_intervals,
 )

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import naive_lipschitz as naive
 from reident.kernels.places import lipschitz, sphere
-from reident.places.tolerance_intervals import shortest_intervals
+from reident.places.tolerance import shortest_intervals
 
 
 def places(n, seed, spread=5.0):

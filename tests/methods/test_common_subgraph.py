@@ -84,6 +84,9 @@ def files(seed, n=9, common=5):
     return *result, {f"r{i}": f"k{i}" for i in range(common)}
 
 
+RULES = ("both", "either")
+
+
 def as_pairs(linkage):
     return set(linkage.links.itertuples(index=False, name=None))
 
@@ -237,9 +240,18 @@ def test_records_that_nothing_tells_apart_are_matched_at_once(n, search):
         assert not listed.is_enumerated
 
 
-def test_graphs_that_are_not_complete_are_refused_with_the_reason():
-    table, d = pd.DataFrame({"sex": ["f", "f"]}), np.array([[0.0, np.nan], [np.nan, 0.0]])
-    with pytest.raises(DataError, match=r"only complete graphs are matched. By Definition 5 \(b\)"):
-        common_subgraph_attack((table, d), (table, np.zeros((2, 2))), quasi="sex", window_km=(-1, 1))
-    with pytest.raises(DataError, match=r"`d_known` must be finite.*only complete graphs"):
-        compatibility_graph([1, 1], np.zeros((2, 2)), [1, 1], d, window_km=(-1, 1))
+def test_missing_distances_and_near_labels():
+    release, known, truth = files(1)
+    gaps = release[1].copy()
+    gaps[0, 1:4] = gaps[1:4, 0] = np.nan
+    options = {"quasi": ["sex", "age"], "window_km": (-1e-6, 1e-6), "rng": 0}
+    with pytest.raises(DataError, match="say by `missing`"):
+        common_subgraph_attack((release[0], gaps), known, **options)
+    found = {m: as_pairs(common_subgraph_attack((release[0], gaps), known, missing=m, **options)) for m in RULES}
+    assert found["both"] <= found["either"] == set(truth.items())
+    # An age that is a class off is accepted within the tolerance.
+    older = release[0].assign(age=release[0]["age"] + 1), release[1]
+    near = common_subgraph_attack(older, known, label_tolerances={"age": 1}, **options)
+    assert as_pairs(near) == set(truth.items())
+    with pytest.raises(ParameterError, match="`label_tolerances` must name columns of `quasi`"):
+        common_subgraph_attack(older, known, label_tolerances={"town": 1}, **options)

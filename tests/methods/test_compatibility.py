@@ -48,6 +48,41 @@ def test_agrees_with_the_definition(data, low, width):
     assert comp.n_edges == len(ref[1])
 
 
+@st.composite
+def partial_files(draw):
+    """Numbers as labels, and distances of two small files that are directed, some of them missing."""
+    result = []
+    for _ in range(2):
+        n = draw(st.integers(1, 6))
+        labels = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+        entries = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.nan]), min_size=n * n, max_size=n * n)
+        d = np.array(draw(entries)).reshape(n, n)
+        np.fill_diagonal(d, 0)
+        result += [labels, d]
+    return result
+
+
+@given(partial_files(), st.sampled_from(["both", "either"]), st.integers(0, 2))
+def test_missing_and_directed_distances_and_near_labels_agree_with_the_definition(data, missing, tolerance):
+    vertices, edges = naive_cliques.partial_graph(*data, -1, 0.75, either=missing == "either", tolerance=tolerance)
+    graph = compatibility_graph(*data, window_km=(-1, 0.75), missing=missing, directed=True, label_tolerance=tolerance)
+    assert [tuple(pair) for pair in graph.pairs.tolist()] == vertices
+    assert edges_of(graph) == edges
+    assert graph.n_edges == len(edges)
+
+
+@given(files(), st.sampled_from(["both", "either"]), st.booleans())
+def test_without_a_missing_distance_the_graph_is_that_of_complete_files(data, missing, directed):
+    ref = compatibility_graph(*data, window_km=(-1, 1.5))
+    comp = compatibility_graph(*data, window_km=(-1, 1.5), missing=missing, directed=directed)
+    assert comp.pairs.tolist() == ref.pairs.tolist()
+    assert (comp.to_sparse() != ref.to_sparse()).nnz == 0
+    ends = np.maximum(data[3] - 1, 0), data[3] + 1
+    ref = compatibility_graph(*data, intervals_km=ends)
+    comp = compatibility_graph(*data, intervals_km=ends, missing=missing, directed=directed)
+    assert (comp.to_sparse() != ref.to_sparse()).nnz == 0
+
+
 # Labels of some ten records, and of more than a word has bits.
 @pytest.mark.whole
 @pytest.mark.parametrize(("n", "n_labels"), [(60, 6), (70, 1)])
@@ -158,7 +193,14 @@ NAN = np.array([[0, np.nan], [np.nan, 0]])
         ({"d_release": np.zeros((3, 3))}, DataError, "`d_release` must have one row a record"),
         ({"d_known": [[0, 1], [2, 0]]}, DataError, "`d_known` must be symmetric"),
         ({"d_known": -np.ones((2, 2)) + np.eye(2)}, DataError, "`d_known` must not be negative"),
-        ({"d_known": NAN}, DataError, "`d_known` must be finite"),
+        ({"d_known": NAN}, DataError, "`d_known` must be finite.*say by `missing`"),
+        ({"d_known": NAN, "directed": True}, DataError, "say by `missing`"),
+        ({"d_known": [[0, np.nan], [1, 0]], "missing": "both"}, DataError, "`d_known` must be symmetric"),
+        ({"d_known": [[0, -1], [1, 0]], "directed": True}, DataError, "`d_known` must not be negative"),
+        ({"d_known": [[1, 1], [1, 0]], "directed": True}, DataError, "`d_known` must have a zero diagonal"),
+        ({"d_known": np.zeros((2, 3)), "directed": True}, DataError, "`d_known` must be square"),
+        ({"missing": "all"}, ParameterError, "`missing` must be one of"),
+        ({"label_tolerance": -1}, ParameterError, "`label_tolerance`"),
         ({"d_known": np.ones((2, 2))}, DataError, "`d_known` must have a zero diagonal"),
         ({"d_known": [["a", 1], [1, 0]]}, DataError, "`d_known` must hold numbers"),
         ({"labels_known": ["a", "b"]}, DataError, "one type"),

@@ -24,8 +24,13 @@ from reident.data.simulate import OverlappingFiles, overlapping_files, populatio
 from reident.experiments.own_files import pinned, unpinned
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_km
-from reident.places.noise import perturb_coordinates, perturb_distances
-from reident.places.tolerance import DistanceDeviation, distance_deviation_quantiles, distance_noise_window_km
+from reident.places.noise import (
+    DistanceDeviation,
+    distance_deviation_quantiles,
+    distance_noise_window_km,
+    perturb_coordinates,
+    perturb_distances,
+)
 
 __all__ = [
     "JITTER_KM", "deviation", "draw_files", "labels", "persons", "pinned", "protect", "read_files", "trial",

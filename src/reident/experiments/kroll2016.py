@@ -23,7 +23,7 @@ from reident.places.areas import AreaSampler
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_pairs_km, unit_vectors
 from reident.places.lipschitz_embedding import embed_distances
-from reident.places.tolerance_intervals import ToleranceIntervals, simulate_intervals
+from reident.places.tolerance import ToleranceIntervals, simulate_intervals
 
 __all__ = ["city_trial", "effective_size", "embed", "trial", "utility_trial"]
 

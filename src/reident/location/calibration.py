@@ -19,7 +19,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km, unit_vectors
-from reident.places.tolerance_intervals import Simulation
+from reident.places.tolerance import Simulation
 
 __all__ = ["Calibration", "calibrate_distances"]
 

@@ -350,7 +350,7 @@ def tolerance(
     n_simulations : int, default 100
         Releases to simulate, at most.
     rule : str, optional
-        A key of `reident.places.tolerance.RULES`; default the method's own.
+        One of `reident.places.tolerance.RULES`; default the method's own.
     rng : Generator, int or None
         Source of randomness.
 
@@ -372,6 +372,6 @@ def tolerance(
         return known.table.index.get_indexer(repeated.table.index), repeated.distances_km
 
     return tolerated(
-        rule or usual, lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options=options, again=repeat,
-        alpha=alpha, n_simulations=n_simulations, rng=rng,
+        rule or usual, lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options=options,
+        simulate=repeat, alpha=alpha, n_simulations=n_simulations, rng=rng,
     )  # fmt: skip

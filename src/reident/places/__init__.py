@@ -1,1 +1,1 @@
-"""Places and distances: masks, embeddings, the attacks that undo them, and what a release is still good for."""
+"""Places and distances: masks, embeddings, attacks on them, and utility of a release."""

@@ -125,7 +125,7 @@ def drawn_within(
     Parameters
     ----------
     container : GeoDataFrame or GeoSeries of polygons, or None
-        The areas that nobody leaves; None: everywhere.
+        The areas that no place leaves; None: everywhere.
     lat, lon : ndarray of float
         The true places, degrees.
     draw : callable
@@ -149,9 +149,9 @@ def drawn_within(
         if not wanted.size:
             break
         new_lat[wanted], new_lon[wanted] = draw(wanted)
-    found = area >= 0
-    found[wanted] = False
-    return new_lat, new_lon, found
+    is_placed = area >= 0
+    is_placed[wanted] = False
+    return new_lat, new_lon, is_placed
 
 
 def nearest_within(
@@ -163,8 +163,8 @@ def nearest_within(
     points = shapely.points(longitudes_within(lon), lat)
     outside = ~shapely.intersects(area, points) & (True if which is None else which >= 0)
     lat, lon = lat.copy(), lon.copy()
-    there = shapely.get_point(shapely.shortest_line(area[outside], points[outside]), 0)
-    lat[outside], lon[outside] = shapely.get_y(there), shapely.get_x(there)
+    nearest = shapely.get_point(shapely.shortest_line(area[outside], points[outside]), 0)
+    lat[outside], lon[outside] = shapely.get_y(nearest), shapely.get_x(nearest)
     return lat, lon
 
 
@@ -172,5 +172,5 @@ def warn_left_out(keep: BoolArray, problem: str) -> None:
     """Warn of the records that a mask leaves out since a public input does not cover them."""
     if not keep.all():
         rows = np.flatnonzero(~keep)
-        named = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
-        warnings.warn(f"{rows.size} record(s) {problem} (record {named})", stacklevel=3)
+        listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
+        warnings.warn(f"{rows.size} record(s) {problem} (record {listed})", stacklevel=3)

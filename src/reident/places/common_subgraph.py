@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,13 +12,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import (
+    BoolArray,
     Choice,
     DataError,
+    Flag,
     FloatArray,
     IntArray,
+    ParameterError,
     Real,
     RNGLike,
     Whole,
+    check_array,
     check_choice,
     check_columns,
     check_flag,
@@ -31,7 +35,14 @@ from reident.base import (
 )
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
-from reident.places.compatibility import CompatibilityGraph, complete_distances, graph_of_codes, shared_codes
+from reident.places.compatibility import (
+    CompatibilityGraph,
+    complete_distances,
+    graph_of_codes,
+    graph_of_matches,
+    matches_of_codes,
+    shared_codes,
+)
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
 
@@ -69,7 +80,7 @@ class MetricMicrodata:
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """What a linkage attack claims: with `gamma` below 1 the clique is a quasi-clique, and nothing is proven.
+    """The matches that a linkage attack claims; with `gamma` below 1 of a quasi-clique, without proof.
 
     Attributes
     ----------
@@ -113,7 +124,7 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class ClassicalLinkage:
-    """What linkage by labels alone claims.
+    """The matches that linkage by labels alone claims.
 
     Attributes
     ----------
@@ -137,6 +148,9 @@ def common_subgraph_attack(
     quasi: str | Sequence[str],
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
+    missing: Annotated[str | None, Choice(None, "both", "either")] = None,
+    directed: Annotated[bool, Flag()] = False,
+    label_tolerances: Mapping[str, float] | None = None,
     ties: Annotated[str, Choice("first", "random", "all")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
     search: Annotated[str, Choice("strong", "published")] = "strong",
@@ -162,6 +176,11 @@ def common_subgraph_attack(
         matches by distances alone.
     window_km, intervals_km
         When two distances agree; give one of them. See `compatibility_graph`.
+    missing, directed
+        Whether distances may be missing or depend on the direction, as for `compatibility_graph`. Such files are given
+        as tuples: `MetricMicrodata` has all distances.
+    label_tolerances : mapping of str to float, optional
+        Columns of numbers in `quasi` that agree if they differ by at most so much.
     ties : {"random", "first", "all"}
         Which of several maximum cliques to claim: ``"random"`` lists all and draws one, each equally likely;
         ``"first"`` takes the one that the search meets, which begins at vertices of large degree and so favours the
@@ -219,11 +238,20 @@ def common_subgraph_attack(
     check_choice(search, "search", ("strong", "published"))
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
-    release, known = read_microdata(release, "release"), read_microdata(known, "known")
-    codes_release, codes_known = _label_codes(release.table, known.table, quasi)
-    graph = graph_of_codes(
-        codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
-    )
+    compared = (window_km, intervals_km)
+    if missing is None and not directed and not label_tolerances:
+        release, known = read_microdata(release, "release"), read_microdata(known, "known")
+        codes_release, codes_known = _label_codes(release.table, known.table, quasi)
+        graph = graph_of_codes(codes_release, release.distances_km, codes_known, known.distances_km, *compared)
+        tables = release.table, known.table
+    else:
+        (first, d_release), (second, d_known) = (
+            _table_and_distances(release, "release"),
+            _table_and_distances(known, "known"),
+        )
+        tables = first, second
+        matches = _matches(first, second, quasi, label_tolerances or {})
+        graph = graph_of_matches(matches, d_release, d_known, *compared, missing, directed)
     check_flag(progress, "progress")
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
@@ -235,8 +263,8 @@ def common_subgraph_attack(
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
-        links=_links(release, known, graph.pairs[np.array(vertices, dtype=np.int64)]),
-        all_links=_all_links(release, known, graph, listed),
+        links=_links(*tables, graph.pairs[np.array(vertices, dtype=np.int64)]),
+        all_links=_all_links(*tables, graph, listed),
         clique=Clique(vertices, listed.is_optimal, listed.upper_bound, listed.n_nodes, listed.seconds),
         is_optimal=listed.is_optimal,
         n_max_cliques=len(listed.cliques),
@@ -255,7 +283,7 @@ def classical_linkage(
     ties: Annotated[str, Choice("all", "unique", "random")] = "all",
     rng: RNGLike = None,
 ) -> ClassicalLinkage:
-    """Link two files by labels alone: what an attacker reaches who does not use distances.
+    """Link two files by labels alone: the attack without distances.
 
     Parameters
     ----------
@@ -290,16 +318,16 @@ def classical_linkage(
     n_candidates = 0
     rows = [np.zeros((0, 2), dtype=np.int64)]
     for code in range(int(codes_release.max(initial=-1)) + 1):
-        left = np.flatnonzero(codes_release == code)
-        right = np.flatnonzero(codes_known == code)
-        n_candidates += left.size * right.size
+        first = np.flatnonzero(codes_release == code)
+        second = np.flatnonzero(codes_known == code)
+        n_candidates += first.size * second.size
         if ties == "random":
-            size = min(left.size, right.size)
-            left = generator.permutation(left)[:size]
-            right = np.sort(generator.permutation(right)[:size])
-            rows.append(np.column_stack([left, right]))
-        elif ties == "all" or left.size == right.size == 1:
-            rows.append(np.column_stack([np.tile(left, right.size), np.repeat(right, left.size)]))
+            size = min(first.size, second.size)
+            first = generator.permutation(first)[:size]
+            second = np.sort(generator.permutation(second)[:size])
+            rows.append(np.column_stack([first, second]))
+        elif ties == "all" or first.size == second.size == 1:
+            rows.append(np.column_stack([np.tile(first, second.size), np.repeat(second, first.size)]))
     pairs = np.concatenate(rows)
     pairs = pairs[np.lexsort(pairs.T)]
     links = pd.DataFrame({"release": tables[0].index[pairs[:, 0]], "known": tables[1].index[pairs[:, 1]]})
@@ -330,18 +358,43 @@ def _label_codes(
 
 
 def _listed(best: Clique) -> Cliques:
-    """Return one clique as a list that claims nothing about others."""
+    """Return one clique as a list of one, not known to be complete."""
     return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
 
 
-def _links(release: MetricMicrodata, known: MetricMicrodata, pairs: IntArray) -> pd.DataFrame:
-    return pd.DataFrame({"release": release.table.index[pairs[:, 0]], "known": known.table.index[pairs[:, 1]]})
+def _links(release: pd.DataFrame, known: pd.DataFrame, pairs: IntArray) -> pd.DataFrame:
+    return pd.DataFrame({"release": release.index[pairs[:, 0]], "known": known.index[pairs[:, 1]]})
 
 
-def _all_links(
-    release: MetricMicrodata, known: MetricMicrodata, graph: CompatibilityGraph, listed: Cliques
-) -> pd.DataFrame:
+def _all_links(release: pd.DataFrame, known: pd.DataFrame, graph: CompatibilityGraph, listed: Cliques) -> pd.DataFrame:
     vertices = np.array(listed.cliques, dtype=np.int64).reshape(len(listed.cliques), listed.size)
     links = _links(release, known, graph.pairs[vertices.ravel()])
     links.insert(0, "clique", np.repeat(np.arange(len(listed.cliques)), listed.size))
     return links
+
+
+def _table_and_distances(data: Any, name: str) -> tuple[pd.DataFrame, Any]:
+    if isinstance(data, MetricMicrodata):
+        return data.table, data.distances_km
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise DataError(f"`{name}` must be MetricMicrodata or a tuple (table, distances), got {type(data).__name__}")
+    table = check_table(data[0], name, min_records=0)
+    check_ids(table.index, f"{name}.index")
+    return table, data[1]
+
+
+def _matches(
+    release: pd.DataFrame, known: pd.DataFrame, quasi: str | Sequence[str], tolerances: Mapping[str, float]
+) -> BoolArray:
+    """Return which records of the release (rows) and the known file (columns) agree in all labels."""
+    columns = check_columns(release, quasi, "quasi", table_name="release", min_columns=0)
+    for column in tolerances:
+        if column not in columns:
+            raise ParameterError(f"`label_tolerances` must name columns of `quasi`, got {column!r}")
+    exact = [column for column in columns if column not in tolerances]
+    matches = matches_of_codes(*_label_codes(release, known, exact))
+    check_columns(known, [*tolerances], "label_tolerances", table_name="known", min_columns=0)
+    for column, tolerance in tolerances.items():
+        first, second = (check_array(table[column], column) for table in (release, known))
+        matches &= np.abs(np.subtract.outer(first, second)) <= check_real(tolerance, "label_tolerances", low=0)
+    return matches

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import networkx as nx
 import numpy as np
@@ -13,14 +13,22 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident.base import (
+    BoolArray,
+    Choice,
     DataError,
+    Flag,
     FloatArray,
     IntArray,
     ParameterError,
+    Real,
     afford,
+    check_array,
+    check_choice,
     check_column,
     check_distance_matrix,
+    check_flag,
     check_integer,
+    check_real,
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency
@@ -108,6 +116,9 @@ def compatibility_graph(
     *,
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
+    missing: Annotated[str | None, Choice(None, "both", "either")] = None,
+    directed: Annotated[bool, Flag()] = False,
+    label_tolerance: Annotated[float, Real(0)] = 0.0,
 ) -> CompatibilityGraph:
     """Build the product graph of two sets of labelled records with distances.
 
@@ -127,6 +138,13 @@ def compatibility_graph(
     intervals_km : (low, high)
         Distances agree if ``low <= d_release <= high``: the interval in which the known records' distance would be
         released, for example the tolerance interval of a random embedding. Shapes as for `window_km`.
+    missing : {None, "both", "either"}
+        Whether distances may be missing (NaN). ``"both"``: a missing distance agrees with a missing one and with no
+        other, as in the paper. ``"either"``: it agrees with every distance. None refuses missing distances.
+    directed : bool
+        Whether distances may depend on the direction; they must then agree in both.
+    label_tolerance : float
+        Above 0, labels are numbers and agree if they differ by at most so much.
 
     Returns
     -------
@@ -141,9 +159,10 @@ def compatibility_graph(
 
     Notes
     -----
-    Implements Kroll (2015), Definition 6 for complete graphs; `intervals_km` is the rule of Kroll and Schnell (2016).
+    Implements Kroll (2015), Definition 6; `intervals_km` is the rule of Kroll and Schnell (2016).
     Time O(n^2 log n + m^2 log n + edges): for each two labels the released distances are sorted once, and the ones that
     agree with a known distance are one range. Memory: 8 bytes an edge, or a bit for each two vertices if that is less.
+    With `missing`, `directed` or `label_tolerance` every two vertices are compared, and each two take a bit.
 
     Examples
     --------
@@ -153,8 +172,16 @@ def compatibility_graph(
     >>> graph.pairs.tolist(), graph.n_edges
     ([[0, 0], [0, 1]], 0)
     """
+    tolerance = check_real(label_tolerance, "label_tolerance", low=0)
+    if tolerance > 0:
+        numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
+        matches = np.abs(np.subtract.outer(*numbers)) <= tolerance
+        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
     codes_release, codes_known = encode_label_arrays(labels_release, labels_known)
-    return graph_of_codes(codes_release, d_release, codes_known, d_known, window_km, intervals_km)
+    if missing is None and not directed:
+        return graph_of_codes(codes_release, d_release, codes_known, d_known, window_km, intervals_km)
+    matches = matches_of_codes(codes_release, codes_known)
+    return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
 
 
 def graph_of_codes(
@@ -165,31 +192,87 @@ def graph_of_codes(
     window_km: tuple[Any, Any] | None,
     intervals_km: tuple[Any, Any] | None,
 ) -> CompatibilityGraph:
-    """Build the product graph of records whose labels are coded (see `shared_codes`; -1 agrees with nothing)."""
+    """Build the product graph of records with coded labels (see `shared_codes`; -1 has no match)."""
     d_release = complete_distances(d_release, "d_release", size=codes_release.size)
     d_known = complete_distances(d_known, "d_known", size=codes_known.size)
+    return _build(codes_release, d_release, codes_known, *_compared(d_known, window_km, intervals_km))
+
+
+def graph_of_matches(
+    matches: BoolArray,
+    d_release: ArrayLike,
+    d_known: ArrayLike,
+    window_km: tuple[Any, Any] | None,
+    intervals_km: tuple[Any, Any] | None,
+    missing: str | None,
+    directed: bool,
+) -> CompatibilityGraph:
+    """Build the product graph of possible matches, shape (n, m), by comparing each two of them."""
+    check_choice(missing, "missing", (None, "both", "either"))
+    options = {"missing": missing is not None, "directed": check_flag(directed, "directed")}
+    d_release = _arcs(d_release, "d_release", size=matches.shape[0], **options)
+    d_known = _arcs(d_known, "d_known", size=matches.shape[1], **options)
+    d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
+    pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
+    n_vertices, words = len(pairs), (len(pairs) + 63) // 64
+    advice = "give more label columns, or fewer records"
+    afford(8 * n_vertices * words, "labels_release", f"{n_vertices:,} possible matches", advice)
+    bits = np.zeros((n_vertices, words), dtype=np.uint64)
+    arguments = pairs, d_release, *(np.array(each, order="C") for each in (d_known, low, high)), closed
+    starts = range(0, n_vertices, _MIRRORED)
+    ends = [min(start + _MIRRORED, n_vertices) for start in starts]
+    either = missing == "either"
+    in_threads(
+        lambda part: kernels.fill_directed(*arguments, either, *part, bits), list(zip(starts, ends, strict=True))
+    )
+    in_threads(lambda part: mirror_rows(bits, *part), list(zip(starts, ends, strict=True)))
+    largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
+    n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
+
+
+def matches_of_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
+    """Return which records of the release (rows) and the known file (columns) have the same label."""
+    return (codes_release[:, None] == codes_known) & (codes_release[:, None] >= 0)
+
+
+def _compared(
+    d_known: FloatArray, window_km: tuple[Any, Any] | None, intervals_km: tuple[Any, Any] | None
+) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+    """Return the known side of the deviation, its bounds, and whether they belong to the window."""
     if (window_km is None) == (intervals_km is None):
         raise ParameterError("exactly one of `window_km` and `intervals_km` must be given")
     if window_km is not None:
-        low, high = _check_bounds(window_km, "window_km", codes_known.size, strict=True)
-        return _build(codes_release, d_release, codes_known, d_known, low, high, closed=False)
-    low, high = _check_bounds(intervals_km, "intervals_km", codes_known.size, strict=False)
+        return d_known, *_check_bounds(window_km, "window_km", len(d_known), strict=True), False
+    low, high = _check_bounds(intervals_km, "intervals_km", len(d_known), strict=False)
     # An interval for the released distance is a closed window around a known distance of zero.
-    nothing = np.broadcast_to(0.0, low.shape)
-    return _build(codes_release, d_release, codes_known, nothing, -high, -low, closed=True)
+    return np.where(np.isnan(d_known), np.nan, 0.0), -high, -low, True
+
+
+def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
+    """Return a matrix of distances that may be missing (NaN) or depend on the direction."""
+    matrix = np.array(check_array(distances, name), order="C")
+    gaps = np.isnan(matrix)
+    if matrix.ndim != 2 or (gaps.any() and not missing):
+        return complete_distances(matrix, name, size=size)
+    filled = np.where(gaps, 0.0, matrix)
+    if directed and matrix.shape[0] == matrix.shape[1]:
+        check_distance_matrix(np.minimum(filled, filled.T), name, size=size)
+        check_distance_matrix(np.maximum(filled, filled.T), name, size=size)
+    else:
+        check_distance_matrix(filled, name, size=size)
+    return matrix
 
 
 def complete_distances(distances: ArrayLike, name: str, *, size: int) -> FloatArray:
-    """Return a distance matrix without gaps; say of one with gaps why it is refused."""
+    """Return a distance matrix without gaps."""
     try:
         return check_distance_matrix(distances, name, size=size)
     except DataError as error:
         if "must be finite, got nan" not in str(error):
             raise
         raise DataError(
-            f"{error}: only complete graphs are matched. By Definition 5 (b) of Kroll (2015) a missing distance would "
-            "agree with a missing one and with no other, which holds only where the same pairs are left out of both "
-            "files; fill the gaps, or leave the records out"
+            f"{error}: say by `missing` what a missing distance agrees with, fill the gaps, or leave the records out"
         ) from None
 
 
@@ -237,7 +320,7 @@ def _check_bounds(bounds: Any, name: str, m: int, *, strict: bool) -> tuple[Floa
 
 
 def _spread(bound: Any, name: str, m: int) -> FloatArray:
-    """Return one bound as an array of shape (m, m): a number, a matrix, or what is above a diagonal."""
+    """Return one bound as an array of shape (m, m): of a number, a matrix, or the values above a diagonal."""
     try:
         values = np.asarray(bound, dtype=np.float64)
     except (TypeError, ValueError):
@@ -267,14 +350,13 @@ def _build(
     d_known: FloatArray,
     low: FloatArray,
     high: FloatArray,
-    *,
     closed: bool,
 ) -> CompatibilityGraph:
     n_codes = int(codes_release.max(initial=-1)) + 1
     by_code = np.argsort(codes_release, kind="stable")
     sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
     # Of each label no more records are matched than the file with fewer of them has.
-    most = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
+    largest = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
     group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     by_code = by_code[codes_release.size - group_starts[-1] :]
     ranks = np.full(codes_release.size, -1, dtype=np.int64)
@@ -291,31 +373,31 @@ def _build(
 
     starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
     n_known = codes_known.size
-    begin = np.zeros((n_known, n_known), dtype=np.int32)
+    start = np.zeros((n_known, n_known), dtype=np.int32)
     end = np.zeros((n_known, n_known), dtype=np.int32)
     n_vertices = int(offsets[-1])
-    built = (codes_known, offsets, first, second, begin, end)
+    built = (codes_known, offsets, first, second, start, end)
 
     parts = _parts(offsets)
     # Contiguous and writable, so that the kernel is compiled for one kind of arrays.
     low, high = np.array(low, order="C"), np.array(high, order="C")
     bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
-    in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
+    in_threads(lambda part: kernels.known_ranges(*bounds, *part, start, end), parts)
     both_ways = np.where(codes_known[:, None] == codes_known, 2, 1)
-    n_ends = int(((end - begin) * both_ways).sum())
+    n_ends = int(((end - start) * both_ways).sum())
     words = (n_vertices + 63) // 64
     if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
         bits = np.zeros((n_vertices, words), dtype=np.uint64)
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
         ends = range(0, n_vertices, _MIRRORED)
         in_threads(lambda low: mirror_rows(bits, low, min(low + _MIRRORED, n_vertices)), ends)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=most))
+        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
     degrees = np.zeros(n_vertices, dtype=np.int64)
     in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=most))
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
 
 
 def _release_pairs(
@@ -364,8 +446,8 @@ def _afford(
     share = ((w != x) & (r != s) & (deviation > low[w, x]) & (deviation < high[w, x])).mean()
     n_ends = share * n_vertices**2
     needed = min(n_vertices**2 / 8 if n_vertices <= _BITS_VERTICES else np.inf, 4 * n_ends)
-    made = f"{n_vertices:,} pairs of equal labels and about {n_ends / 2:.1e} edges"
-    afford(needed, "labels_release", made, advice)
+    size = f"{n_vertices:,} pairs of equal labels and about {n_ends / 2:.1e} edges"
+    afford(needed, "labels_release", size, advice)
 
 
 def _parts(offsets: IntArray) -> list[tuple[int, int]]:

@@ -49,7 +49,7 @@ def mask_dhs(
     points: Any,
     *,
     urban: str | None = None,
-    areas: Annotated[Any, PublicAreas("districts that nobody leaves")] = None,
+    areas: Annotated[Any, PublicAreas("districts that no cluster leaves")] = None,
     rng: RNGLike = None,
 ) -> Any:
     """Displace survey clusters as the Demographic and Health Surveys do.
@@ -93,23 +93,23 @@ def mask_dhs(
         angle = most_km[which] * rng.random(which.size) / EARTH_RADIUS_KM
         return destination(lat[which], lon[which], angle, rng.uniform(0, 2 * np.pi, which.size))
 
-    new_lat, new_lon, found = drawn_within(areas, lat, lon, draw)
+    new_lat, new_lon, is_placed = drawn_within(areas, lat, lon, draw)
     if areas is not None:
         outside = areas_of(areas, lat, lon) < 0
         warn_left_out(~outside, "lie outside `areas` and are moved freely")
-        if not (found | outside).all():
-            stuck = int(np.argmin(found | outside))
+        if not (is_placed | outside).all():
+            stuck = int(np.argmin(is_placed | outside))
             raise DataError(f"`areas` leave no room: the cluster at position {stuck} found no place in its district")
     return write_places(points, new_lat, new_lon)
 
 
 def _in_town(points: Any, urban: str) -> BoolArray:
     check_columns(points, [urban], "urban", table_name="points")
-    told = points[urban].astype(str).str.lower().map(_IN_TOWN)
-    if told.isna().any():
-        odd = points[urban].iloc[int(told.isna().argmax())]
+    truth = points[urban].astype(str).str.lower().map(_IN_TOWN)
+    if truth.isna().any():
+        odd = points[urban].iloc[int(truth.isna().argmax())]
         raise DataError(f"`urban` must name a column of truth values, or of U and R, got {odd!r} in {urban!r}")
-    return told.to_numpy(bool)
+    return truth.to_numpy(bool)
 
 
 @checked
@@ -150,7 +150,7 @@ def mask_planar_laplace(
     exp(epsilon d) times likelier from one than from the other. On the sphere the density with respect to surface is
     proportional to exp(-epsilon d), whose constant is the same everywhere, so that the guarantee follows from the
     triangle inequality of great circles; it is about real numbers, not about their last bits. It holds for one release
-    of one person: m releases of the same place lose m epsilon, and it protects nobody from a place that is known to be
+    of one person: m releases of the same place lose m epsilon, and it does not protect from a place that is known to be
     empty around (Oya et al. 2017). A released distance matrix of masked places has the same guarantee, for each person
     by himself.
     """
@@ -169,10 +169,10 @@ def _laplace_km(epsilon_per_km: float, n: int, rng: np.random.Generator) -> Floa
     wanted = np.arange(n)
     while wanted.size:
         # In the plane d times the exponential is a gamma; the sphere's circles are shorter by sin(d / R) / (d / R).
-        drawn = rng.gamma(2.0, 1 / epsilon_per_km, wanted.size)
-        angle = drawn / EARTH_RADIUS_KM
+        candidate = rng.gamma(2.0, 1 / epsilon_per_km, wanted.size)
+        angle = candidate / EARTH_RADIUS_KM
         keep = (angle < np.pi) & (rng.random(wanted.size) * angle < np.sin(angle))
-        distance[wanted[keep]] = drawn[keep]
+        distance[wanted[keep]] = candidate[keep]
         wanted = wanted[~keep]
     return distance
 
@@ -244,8 +244,8 @@ def mask_areal_elimination(
 def _merged(polygons: Any, persons: FloatArray, k: int) -> IntArray:
     """Return the number of the merged area that each area belongs to."""
     touching = np.zeros((len(polygons), len(polygons)), dtype=bool)
-    left, right = shapely.STRtree(polygons).query(polygons, predicate="intersects")
-    touching[left, right] = True
+    first, second = shapely.STRtree(polygons).query(polygons, predicate="intersects")
+    touching[first, second] = True
     np.fill_diagonal(touching, False)
     centre = shapely.get_coordinates(shapely.centroid(polygons))
     number, size = np.arange(len(polygons)), persons.astype(float).copy()

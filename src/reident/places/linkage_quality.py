@@ -93,6 +93,6 @@ def _pairs(links: Any, name: str) -> set[tuple[Hashable, Hashable]]:
     for pair in listed:
         if len(pair) != 2:
             raise DataError(f"`{name}` must hold pairs (release, known), got {pair!r}")
-        if any(pd.isna(one) is True for one in pair):
+        if any(pd.isna(name) is True for name in pair):
             raise DataError(f"`{name}` must not have missing ids, got {pair!r}")
     return set(check_names(listed, name))

@@ -43,7 +43,7 @@ _HALF_TURN_M = float(np.pi * RADIUS_M)
 #: A length on the ground.
 Metres = Annotated[float, Real(0, _HALF_TURN_M, unit="m")]
 #: Areas that no record leaves.
-Container = Annotated[Any, PublicAreas("areas that nobody leaves, such as land or counties")]
+Container = Annotated[Any, PublicAreas("areas that no record leaves, such as land or counties")]
 #: The inner radius of a ring.
 Inner = Annotated[float, Real(0, _HALF_TURN_M, unit="m", at_most="outer_m")]
 
@@ -135,7 +135,7 @@ def mask_population_donut(
     """Move each point so far that about `k_min` to `k_max` persons live nearer to its true place than the released one.
 
     The donut as it was proposed: wide rings in the country, narrow ones in town. The numbers hold on average and as far
-    as people live evenly around a point; no formal guarantee, and none at all for who lives in a house of its own cell.
+    as people live evenly around a point; no formal guarantee, and none at all for a single house in its cell.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def mask_population_donut(
     Returns
     -------
     GeoDataFrame or DataFrame
-        As `points`, moved. A point where nobody lives is suppressed: no ring holds anybody.
+        As `points`, moved. A point without inhabitants around it is suppressed.
 
     Raises
     ------
@@ -198,9 +198,9 @@ def _moved(
     def draw(which: Any) -> tuple[FloatArray, FloatArray]:
         return _in_ring(lat[which], lon[which], inner_m[which], outer_m[which], rng)
 
-    new_lat, new_lon, found = drawn_within(container, lat, lon, draw)
-    warn_left_out(found, "found no place within `container` and are left out")
-    return write_places(points, new_lat, new_lon, found if keep is None else found & keep)
+    new_lat, new_lon, is_placed = drawn_within(container, lat, lon, draw)
+    warn_left_out(is_placed, "found no place within `container` and are left out")
+    return write_places(points, new_lat, new_lon, is_placed if keep is None else is_placed & keep)
 
 
 def _in_ring(
@@ -293,10 +293,10 @@ def _at_centres(
 def _is_true_to_scale(crs: Any, lat: FloatArray, lon: FloatArray) -> bool:
     """Decide whether lengths in a projected CRS are those of the ground, within 5 %, at all places."""
     unit, length_m = crs.axis_info[0].unit_conversion_factor, 1000.0
-    here = np.stack(projected(lat, lon, crs))
+    start = np.stack(projected(lat, lon, crs))
     for bearing in (0.0, np.pi / 2):
-        there = np.stack(projected(*destination(lat, lon, length_m / RADIUS_M, bearing), crs))
-        if (np.abs(unit * np.hypot(*(there - here)) / length_m - 1) >= 0.05).any():
+        end = np.stack(projected(*destination(lat, lon, length_m / RADIUS_M, bearing), crs))
+        if (np.abs(unit * np.hypot(*(end - start)) / length_m - 1) >= 0.05).any():
             return False
     return True
 
@@ -354,7 +354,7 @@ def swap_locations(
     same_kind(points, candidates)
     other_lat, other_lon = read_places(candidates, "candidates")
     rng = check_rng(rng)
-    here, there = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
+    vectors, targets = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
     chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * RADIUS_M))
     covered, area, other_area = np.ones(lat.size, dtype=bool), None, None
     if container is not None:
@@ -363,10 +363,10 @@ def swap_locations(
         warn_left_out(covered, "lie outside `container` and are left out")
     lat, lon, keep = lat.copy(), lon.copy(), np.zeros(lat.size, dtype=bool)
     if other_lat.size:
-        tree = cKDTree(there)
-        for i, near in enumerate(tree.query_ball_point(here, chords[1] * (1 + 1e-12))):
+        tree = cKDTree(targets)
+        for i, near in enumerate(tree.query_ball_point(vectors, chords[1] * (1 + 1e-12))):
             near = np.sort(np.asarray(near, dtype=np.int64))  # the tree's order is no part of the result
-            far = near[np.linalg.norm(there[near] - here[i], axis=1) >= chords[0]]
+            far = near[np.linalg.norm(targets[near] - vectors[i], axis=1) >= chords[0]]
             if area is not None and other_area is not None:
                 far = far[other_area[far] == area[i]]
             if far.size and covered[i]:

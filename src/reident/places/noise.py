@@ -1,16 +1,40 @@
-"""Anonymiser. Gaussian noise on coordinates, or on a distance matrix itself."""
+"""Anonymiser. Gaussian noise on coordinates or on distances, and the window of deviations that an intruder expects."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
-from reident.base import FloatArray, Real, RNGLike, check_coordinates, check_distance_matrix, check_rng, checked
+from reident.base import (
+    FloatArray,
+    Real,
+    RNGLike,
+    Whole,
+    afford,
+    check_coordinates,
+    check_distance_matrix,
+    check_integer,
+    check_listed,
+    check_real,
+    check_rng,
+    checked,
+)
+from reident.data.simulate import points_in_area
+from reident.kernels.places import sphere
 from reident.places.points import longitudes_like
 
-__all__ = ["perturb_coordinates", "perturb_distances"]
+__all__ = [
+    "DistanceDeviation",
+    "distance_deviation_quantiles",
+    "distance_noise_window_km",
+    "perturb_coordinates",
+    "perturb_distances",
+]
 
 
 @checked
@@ -102,3 +126,119 @@ def perturb_distances(
     released = np.zeros_like(d)
     released[rows, columns] = np.maximum(d[rows, columns] + rng.normal(0, sigma_km, rows.size), 0)
     return released + released.T
+
+
+@dataclass(frozen=True)
+class DistanceDeviation:
+    """How noise on coordinates changes distances: a sample of d - d', d the true and d' the masked distance.
+
+    Attributes
+    ----------
+    sigma_deg : float
+        Standard deviation of the noise, degrees.
+    deviations_km : ndarray of float64, shape (n_pairs,)
+        The sample, sorted, km.
+    """
+
+    sigma_deg: float
+    deviations_km: FloatArray
+
+    @property
+    def variance_km2(self) -> float:
+        """Return the sample variance, square kilometres; its reciprocal is Kroll's (2015) measure of utility."""
+        return float(self.deviations_km.var(ddof=1))
+
+    def quantiles_km(self, probabilities: Sequence[float]) -> FloatArray:
+        """Return sample quantiles, km (linear interpolation, R's type 7)."""
+        listed = check_listed(probabilities, "probabilities")
+        checked = [check_real(probability, "probabilities", low=0, high=1) for probability in listed]
+        return np.quantile(self.deviations_km, checked)
+
+    def window_km(self, alpha: float) -> tuple[float, float]:
+        """Return the central interval that holds a share `alpha` of the deviations, km."""
+        alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+        lo, hi = self.quantiles_km([(1 - alpha) / 2, (1 + alpha) / 2])
+        return float(lo), float(hi)
+
+
+def distance_deviation_quantiles(
+    area: Any,
+    *,
+    sigma_deg: Annotated[float, Real(0, unit="degrees")],
+    n_pairs: Annotated[int, Whole(2, unit="pairs")] = 1000,
+    rng: RNGLike = None,
+) -> DistanceDeviation:
+    """Simulate how noise on coordinates changes the distances between random points of an area.
+
+    The preparation of an intruder who knows the mask and its size but not its random numbers (Kerckhoffs' principle).
+
+    Parameters
+    ----------
+    area : shapely polygon, GeoSeries or GeoDataFrame
+        The country: pairs of points are drawn uniformly inside it.
+    sigma_deg : float
+        Standard deviation of the noise, degrees, at least 0.
+    n_pairs : int, default 1000
+        Pairs of points to draw; the paper's number.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    DistanceDeviation
+        The sample with its quantiles, variance and windows.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the area is no valid polygon, `sigma_deg` is negative, or `n_pairs` is below 2.
+
+    Notes
+    -----
+    Kroll (2015), section 5, "Fine-tuning of the attack" and Table 3.
+    """
+    sigma_deg = check_real(sigma_deg, "sigma_deg", low=0)
+    n_pairs = check_integer(n_pairs, "n_pairs", low=2, why="a variance needs two pairs")
+    afford(400 * n_pairs, "n_pairs", f"{n_pairs:,} pairs of points", "draw fewer")
+    rng = check_rng(rng)
+    lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)
+    masked = perturb_coordinates(lat, lon, sigma_deg=sigma_deg, rng=rng)
+    before, after = (
+        sphere.great_circle_pairs(points[:, :n_pairs].copy(), points[:, n_pairs:].copy())
+        for points in (sphere.unit_vectors(np.radians(a), np.radians(b)) for a, b in ((lat, lon), masked))
+    )
+    return DistanceDeviation(sigma_deg, np.sort(before - after))
+
+
+def distance_noise_window_km(sigma_km: float, alpha: float) -> tuple[float, float]:
+    """Return the central interval of d_known - d_release, km, that holds a share `alpha` of the noise.
+
+    The intruder needs no simulation here: the window follows from the noise distribution (Kroll 2015, section 5).
+
+    Parameters
+    ----------
+    sigma_km : float
+        Standard deviation of the noise, km.
+    alpha : float
+        Share of the noise inside the interval, between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end, km.
+
+    Raises
+    ------
+    ParameterError
+        If `sigma_km` is not positive or `alpha` is outside (0, 1).
+
+    Examples
+    --------
+    >>> lo, hi = distance_noise_window_km(5.0, 0.5)
+    >>> round(lo, 3), round(hi, 3)
+    (-3.372, 3.372)
+    """
+    sigma_km = check_real(sigma_km, "sigma_km", low=0, open_low=True)
+    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+    half = float(ndtri((1 + alpha) / 2)) * sigma_km
+    return -half, half

@@ -148,16 +148,16 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
     """Return latitudes and longitudes, degrees, of coordinates in a reference system."""
     import geopandas as gpd
 
-    there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
-    return there.y.to_numpy(float), there.x.to_numpy(float)
+    projected_points = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
+    return projected_points.y.to_numpy(float), projected_points.x.to_numpy(float)
 
 
 def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
     """Return east and north in a reference system of latitudes and longitudes, degrees."""
     import geopandas as gpd
 
-    there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
-    return there.x.to_numpy(float), there.y.to_numpy(float)
+    projected_points = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
+    return projected_points.x.to_numpy(float), projected_points.y.to_numpy(float)
 
 
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:
@@ -179,13 +179,13 @@ def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray 
 
         lon = longitudes_within(lon)
 
-        there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326"), index=points.index).to_crs(points.crs)
-        moved[points.geometry.name] = there
+        wgs84 = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326"), index=points.index)
+        moved[points.geometry.name] = wgs84.to_crs(points.crs)
     return moved if keep is None else moved[np.asarray(keep)]
 
 
 def same_kind(points: Any, candidates: Any) -> None:
-    """Refuse a mixture of a GeoDataFrame and a plain table: nobody could tell in which units they meet."""
+    """Refuse a mixture of a GeoDataFrame and a plain table: their units may differ."""
     if hasattr(points, "to_crs") != hasattr(candidates, "to_crs"):
         raise DataError(
             "`points` and `candidates` must both be GeoDataFrames or both be tables, got "

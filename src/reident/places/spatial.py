@@ -1,4 +1,4 @@
-"""Metric. What released distances are still good for: the analyses that need distances only.
+"""Metric. Utility of released distances: the analyses that need distances only.
 
 Each measure compares a released distance matrix with the original one, or computes a statistic from either, so that any
 method that releases distances is measured alike.
@@ -49,7 +49,7 @@ def _both(d_original: ArrayLike, d_release: ArrayLike, *, at_least: int = 2) -> 
 
 
 def nearest_neighbour_agreement(d_original: ArrayLike, d_release: ArrayLike) -> float:
-    """Return the share of records whose nearest neighbour is the same in the release.
+    """Return the share of records with the same nearest neighbour in the release.
 
     Where several released neighbours are equally near, each of them is chosen with the same probability.
 
@@ -213,7 +213,7 @@ def autocorrelation(
     d = check_distance_matrix(distances_km, "distances_km")
     values = check_vector(values, "values", length=len(d))
     if len(d) < 3 or np.ptp(values) == 0:
-        raise DataError("`values` must be at least 3 numbers that are not all equal: nothing varies in space otherwise")
+        raise DataError("`values` must be at least 3 numbers that are not all equal")
     if weights == "contiguity":
         matrix = _nearest(d, check_integer(neighbours, "neighbours", low=1, high=len(d) - 1))
     else:
@@ -345,7 +345,7 @@ def distance_utilities(
     if values is not None:
         for name in ("contiguity", "band"):
             options: dict[str, Any] = {"weights": name, "neighbours": neighbours, "band_km": band_km}
-            truth, found = (autocorrelation(values, d, **options) for d in (original, release))
-            row |= {f"moran_{name}": found.morans_i, f"moran_{name}_error": abs(found.morans_i - truth.morans_i)}
-            row |= {f"geary_{name}": found.gearys_c, f"geary_{name}_error": abs(found.gearys_c - truth.gearys_c)}
+            truth, released = (autocorrelation(values, d, **options) for d in (original, release))
+            row |= {f"moran_{name}": released.morans_i, f"moran_{name}_error": abs(released.morans_i - truth.morans_i)}
+            row |= {f"geary_{name}": released.gearys_c, f"geary_{name}_error": abs(released.gearys_c - truth.gearys_c)}
     return row

@@ -1,25 +1,15 @@
-"""The window of a linkage by distances: what an intruder who knows the method expects of them (Kerckhoffs' principle).
-
-Every rule there is stands here, by name:
-
-- "simulated", the house's own: mask the own file as the custodian did, many times, and take the central share of the
-  deviations;
-- "intervals": for each pair of known records the shortest interval of simulated distances (Kroll and Schnell 2016);
-- "random pairs": the central share of the deviations of random pairs of an area (Kroll 2015, coordinate noise);
-- "normal": the quantiles of the normal noise itself (Kroll 2015, noise on distances);
-- "exact": equal distances, for releases that move nothing.
-
-A module of its own, neither attack nor anonymiser: the intruder runs the custodian's method to learn what it does.
-"""
+"""Released distances as expected by an intruder with the method and its parameters: neither attack nor anonymiser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.special import ndtri
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import squareform
 
 from reident.base import (
     FloatArray,
@@ -30,42 +20,256 @@ from reident.base import (
     Whole,
     afford,
     check_choice,
+    check_embedding,
     check_integer,
-    check_listed,
     check_real,
     check_rng,
 )
-from reident.data.simulate import points_in_area
-from reident.kernels.places import sphere
-from reident.places.distances import great_circle_km
-from reident.places.noise import perturb_coordinates
-from reident.places.tolerance_intervals import tolerance_intervals
+from reident.kernels._numba import in_parts
+from reident.kernels.places import lipschitz
+from reident.places.areas import AreaSampler
+from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.noise import distance_deviation_quantiles, distance_noise_window_km
 
-__all__ = ["RULES", "DistanceDeviation", "distance_deviation_quantiles", "distance_noise_window_km", "tolerated"]
+__all__ = ["RULES", "ToleranceIntervals", "simulate_intervals", "tolerance_intervals", "tolerated"]
 
-# Distances closer than this are one: the rounding of great circles, km.
+# Bytes of simulated distances held at a time; more pairs than fit are worked off in blocks of rows.
+_BUDGET = 400_000_000
+# Bytes of reference places drawn at a time.
+_BATCH = 24_000_000
+# Fresh embeddings on which the coverage is measured.
+_FRESH = 100
+# Columns that are sorted at once: with all simulations they stay in a cache.
+_COLUMNS = 256
+
+
+@dataclass(frozen=True)
+class ToleranceIntervals:
+    """Per pair of known records, the interval in which the released distance is expected; unpacks as ``lo, hi``.
+
+    Attributes
+    ----------
+    lo, hi : ndarray of float64, shape (n, n)
+        Ends of the intervals, km: symmetric with a zero diagonal.
+    alpha : float
+        Share of the simulated distances that each interval holds at least.
+    n_simulations : int
+        Embeddings simulated for the ends.
+    coverage : float
+        Share of released distances inside their interval, measured on fresh embeddings: what `alpha` really comes to.
+    coverage_se : float
+        Standard error of `coverage` from embedding to embedding.
+    """
+
+    lo: FloatArray
+    hi: FloatArray
+    alpha: float
+    n_simulations: int
+    coverage: float
+    coverage_se: float
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return iter((self.lo, self.hi))
+
+    def __getitem__(self, position: int) -> FloatArray:
+        return (self.lo, self.hi)[position]
+
+    def __len__(self) -> int:
+        return 2
+
+
+def tolerance_intervals(
+    lat: ArrayLike,
+    lon: ArrayLike,
+    *,
+    n_reference_sets: Annotated[int, Whole(1, unit="sets")],
+    reference_set_size: Annotated[int, Whole(1, unit="places")],
+    area: Any,
+    alpha: Annotated[float, Real(0, 1, open_low=True, open_high=True)],
+    n_simulations: Annotated[int, Whole(2, unit="embeddings")] = 400,
+    rng: RNGLike = None,
+) -> ToleranceIntervals:
+    """Simulate the embedding of known places and return, for every pair, the shortest interval of released distances.
+
+    The intruder's preparation for attacking a Lipschitz embedding whose parameters are known: the secret reference
+    sets are drawn anew many times. A pair of the release is compatible with a pair of known records if its released
+    distance lies in the interval of the known pair (``common_subgraph_attack(..., intervals_km=...)``).
+
+    Parameters
+    ----------
+    lat, lon : array_like of float, shape (n,)
+        Places of the known records, degrees; at least two.
+    n_reference_sets, reference_set_size : int
+        Parameters of the embedding, as in `embed_distances`.
+    area : shapely polygon, GeoSeries or GeoDataFrame
+        Where the custodian drew reference places, as in `embed_distances`.
+    alpha : float
+        Share of the simulated distances that an interval must hold at least, inside (0, 1).
+    n_simulations : int, default 400
+        Simulated embeddings, at least 2. A shortest interval is fitted to its own sample and covers less than `alpha`
+        of new distances: at most .03 less at the default, .05 at 100 (measured at d = 20, k = 10, worst at small
+        `alpha`). `coverage` of the result reports the share that is reached.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    ToleranceIntervals
+        Unpacks as ``lo, hi``.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As in `embed_distances`; if `alpha` is outside (0, 1) or `n_simulations` below 2.
+
+    Notes
+    -----
+    Kroll and Schnell (2016), "A graph theoretic linkage attack": the interval [l, u] of each pair. The paper gives no
+    number of simulations (erratum 1). Of several shortest intervals the lowest is taken. Time O(n_simulations n^2 d);
+    memory O(n^2) and at most about .5 GB for the simulated distances: blocks of pairs replay the same simulations.
+    """
+    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+    return simulate_intervals(
+        lat,
+        lon,
+        n_reference_sets=n_reference_sets,
+        reference_set_size=reference_set_size,
+        area=area,
+        alphas=[alpha],
+        n_simulations=n_simulations,
+        rng=rng,
+    )[0]
+
+
+def simulate_intervals(
+    lat: ArrayLike,
+    lon: ArrayLike,
+    *,
+    n_reference_sets: int,
+    reference_set_size: int,
+    area: Any,
+    alphas: Sequence[float],
+    n_simulations: int = 400,
+    rng: RNGLike = None,
+) -> list[ToleranceIntervals]:
+    """Return `tolerance_intervals` for several `alphas` from the same simulations, which take nearly all the time."""
+    lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
+    n_simulations = check_integer(n_simulations, "n_simulations", low=2)
+    alphas = [check_real(alpha, "alphas", low=0, high=1, open_low=True, open_high=True) for alpha in alphas]
+    # At least the pairs of one record are simulated at once.
+    afford(8 * n_simulations * lat_deg.size, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
+    sampler = AreaSampler(area)
+    # Blocks of pairs replay the simulations from these.
+    seeds = check_rng(rng).integers(2**63, size=2)
+    simulation = Simulation(unit_vectors(lat_deg, lon_deg), sampler, shape)
+
+    n = lat_deg.size
+    counts = np.array([math.ceil(alpha * n_simulations - 1e-9) for alpha in alphas])
+    lo, hi = np.empty((2, counts.size, n * (n - 1) // 2))
+    covered = np.zeros((counts.size, _FRESH))
+    position = 0
+    for first, last in _row_blocks(n, max(n_simulations, _FRESH)):
+        part = slice(position, position + _pairs(n, first, last))
+        simulated = simulation.rows(n_simulations, first, last, np.random.default_rng(seeds[0]))
+        _fill_shortest(simulated, counts, lo[:, part], hi[:, part])
+        del simulated
+        fresh = simulation.rows(_FRESH, first, last, np.random.default_rng(seeds[1]))
+        for which in range(counts.size):
+            covered[which] += _count_inside(fresh, lo[which, part], hi[which, part])
+        position = part.stop
+    shares = covered / lo.shape[1]
+    return [
+        ToleranceIntervals(
+            np.asarray(squareform(lo[which])),
+            np.asarray(squareform(hi[which])),
+            alpha,
+            n_simulations,
+            float(shares[which].mean()),
+            float(shares[which].std(ddof=1) / math.sqrt(_FRESH)),
+        )
+        for which, alpha in enumerate(alphas)
+    ]
+
+
+def _fill_shortest(simulated: FloatArray, counts: IntArray, lo: FloatArray, hi: FloatArray) -> None:
+    def fill(pairs: slice) -> None:
+        for low in range(pairs.start, pairs.stop, _COLUMNS):
+            part = slice(low, min(pairs.stop, low + _COLUMNS))
+            lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
+
+    in_parts(fill, simulated.shape[1], _COLUMNS)
+
+
+def shortest_intervals(simulated: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ends (counts, pairs) of each column's shortest interval that holds `counts` of its values.
+
+    Of several shortest intervals the lowest is taken.
+    """
+    values = np.sort(simulated.T, axis=1)
+    lo, hi = np.empty((2, counts.size, len(values)))
+    each = np.arange(len(values))
+    for c, count in enumerate(counts):
+        starts, ends = values[:, : values.shape[1] - count + 1], values[:, count - 1 :]
+        shortest = (ends - starts).argmin(axis=1)
+        lo[c], hi[c] = starts[each, shortest], ends[each, shortest]
+    return lo, hi
+
+
+def _count_inside(simulated: FloatArray, lo: FloatArray, hi: FloatArray) -> FloatArray:
+    parts = in_parts(lambda rows: ((lo <= simulated[rows]) & (simulated[rows] <= hi)).sum(axis=1), len(simulated))
+    return np.concatenate(parts).astype(np.float64)
+
+
+class Simulation:
+    """Released distances of simulated embeddings."""
+
+    def __init__(self, points: FloatArray, sampler: AreaSampler, shape: tuple[int, int]) -> None:
+        self.points, self.sampler, self.shape = points, sampler, shape
+
+    def rows(self, n_simulations: int, first: int, last: int, rng: np.random.Generator) -> FloatArray:
+        """Return (n_simulations, pairs) distances, km, of the pairs with the smaller record in [first, last)."""
+        out = np.empty((n_simulations, _pairs(self.points.shape[0], first, last)))
+        batch = max(2, _BATCH // (24 * self.shape[0] * self.shape[1]))
+        for start in range(0, n_simulations, batch):
+            stop = min(n_simulations, start + batch)
+            sets = self.sampler.draw_vectors((stop - start, *self.shape), rng)
+            self._fill(sets, first, last, out[start:stop])
+        return out
+
+    def _fill(self, sets: FloatArray, first: int, last: int, out: FloatArray) -> None:
+        def fill(part: slice) -> None:
+            for s in range(part.start, part.stop):
+                coordinates = lipschitz.lipschitz_coordinates(self.points, sets[s])
+                lipschitz.chebyshev_rows(coordinates, first, last, out[s])
+
+        in_parts(fill, len(sets))
+
+
+def _pairs(n: int, first: int, last: int) -> int:
+    return (last - first) * (2 * n - first - last - 1) // 2
+
+
+def _row_blocks(n: int, n_simulations: int) -> Iterator[tuple[int, int]]:
+    """Cut the rows of the upper triangle so that no block of pairs exceeds the memory set aside."""
+    largest = max(n, _BUDGET // (8 * n_simulations))
+    first = 0
+    while first < n - 1:
+        last = first + 1
+        while last < n - 1 and _pairs(n, first, last + 1) <= largest:
+            last += 1
+        yield first, last
+        first = last
+
+
+#: Rules by which an intruder who knows the method expects released distances (Kerckhoffs' principle).
+#: "simulated": the central share of the deviations of simulated releases of the own file; "intervals": of each pair the
+#: shortest interval (Kroll and Schnell 2016); "random pairs": the central share of the deviations of random pairs of an
+#: area (Kroll 2015); "normal": quantiles of normal noise on distances (Kroll 2015); "exact": equal distances.
+RULES = ("simulated", "intervals", "random pairs", "normal", "exact")
+# Distances closer than this count as equal: the rounding of great circles, km.
 _ROUNDING_KM = 1e-6
 # As many simulated releases as give about this many distances: quantiles need no more.
 _DEVIATIONS = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class _Knowledge:
-    """What the intruder holds: places, the method's options and public inputs, and a way to run it again."""
-
-    lat: FloatArray
-    lon: FloatArray
-    options: Mapping[str, Any]
-    again: Callable[[np.random.Generator], tuple[IntArray, FloatArray]]
-    alpha: float
-    n_simulations: int
-    rng: np.random.Generator
-
-    def option(self, rule: str, name: str) -> Any:
-        """Return an option of the method that a rule is about."""
-        if name not in self.options:
-            raise ParameterError(f"`window` must be a rule for the method, got {rule!r}, which needs its `{name}`")
-        return self.options[name]
 
 
 def tolerated(
@@ -74,12 +278,12 @@ def tolerated(
     lat: FloatArray,
     lon: FloatArray,
     options: Mapping[str, Any],
-    again: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
     alpha: float,
     n_simulations: int = 100,
     rng: RNGLike = None,
 ) -> dict[str, Any]:
-    """Return what the intruder tolerates under a rule: ``window_km`` or ``intervals_km`` of `common_subgraph_attack`.
+    """Return the tolerance of the intruder under a rule: ``window_km`` or ``intervals_km`` of `common_subgraph_attack`.
 
     Parameters
     ----------
@@ -89,8 +293,8 @@ def tolerated(
         The intruder's own places, degrees.
     options : mapping
         The method's options and public inputs by name.
-    again : callable
-        Releases the intruder's own file once more: the rows kept and their distances, km.
+    simulate : callable
+        Releases the intruder's own file: the rows released and their distances, km.
     alpha : float
         The share of deviations that is tolerated, inside (0, 1).
     n_simulations : int, default 100
@@ -105,167 +309,39 @@ def tolerated(
     """
     check_choice(rule, "window", RULES)
     alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
-    return RULES[rule](_Knowledge(lat, lon, options, again, alpha, n_simulations, check_rng(rng)))
+    rng = check_rng(rng)
 
+    def option(name: str) -> Any:
+        if name not in options:
+            raise ParameterError(f"`window` must be a rule for the method, got {rule!r}, which needs its `{name}`")
+        return options[name]
 
-def _exact(_: _Knowledge) -> dict[str, Any]:
-    return {"window_km": (-_ROUNDING_KM, _ROUNDING_KM)}
-
-
-def _simulated(known: _Knowledge) -> dict[str, Any]:
-    true = great_circle_km(known.lat, known.lon)
-    n = len(true)
-    deviations = []
-    for _ in range(int(np.clip(_DEVIATIONS // max(1, n * (n - 1) // 2), 1, known.n_simulations))):
-        rows, distances = known.again(known.rng)
-        upper = np.triu_indices(len(rows), 1)
-        deviations.append((true[np.ix_(rows, rows)] - distances)[upper])
-    pooled = np.concatenate(deviations)
-    if not pooled.size:
-        return _exact(known)
-    low, high = np.quantile(pooled, [(1 - known.alpha) / 2, (1 + known.alpha) / 2])
+    if rule == "intervals":
+        embedding = {name: option(name) for name in ("n_reference_sets", "reference_set_size", "area")}
+        ends = tolerance_intervals(lat, lon, alpha=alpha, n_simulations=n_simulations, rng=rng, **embedding)
+        return {"intervals_km": tuple(ends)}
+    if rule == "random pairs":
+        deviation = distance_deviation_quantiles(option("area"), sigma_deg=option("sigma_deg"), rng=rng)
+        return {"window_km": deviation.window_km(alpha)}
+    if rule == "normal":
+        return {"window_km": distance_noise_window_km(option("sigma_km"), alpha)}
+    deviations = _simulated_deviations(lat, lon, simulate, n_simulations, rng) if rule == "simulated" else np.zeros(0)
+    low, high = np.quantile(deviations, [(1 - alpha) / 2, (1 + alpha) / 2]) if deviations.size else (0.0, 0.0)
     return {"window_km": (float(low) - _ROUNDING_KM, float(high) + _ROUNDING_KM)}
 
 
-def _intervals(known: _Knowledge) -> dict[str, Any]:
-    names = ("n_reference_sets", "reference_set_size", "area")
-    intervals = tolerance_intervals(
-        known.lat, known.lon, alpha=known.alpha, n_simulations=known.n_simulations, rng=known.rng,
-        **{name: known.option("intervals", name) for name in names},
-    )  # fmt: skip
-    return {"intervals_km": tuple(intervals)}
-
-
-def _random_pairs(known: _Knowledge) -> dict[str, Any]:
-    area, sigma_deg = (known.option("random pairs", name) for name in ("area", "sigma_deg"))
-    return {"window_km": distance_deviation_quantiles(area, sigma_deg=sigma_deg, rng=known.rng).window_km(known.alpha)}
-
-
-def _normal(known: _Knowledge) -> dict[str, Any]:
-    return {"window_km": distance_noise_window_km(known.option("normal", "sigma_km"), known.alpha)}
-
-
-#: Rule -> how it is worked out.
-RULES: dict[str, Callable[[_Knowledge], dict[str, Any]]] = {
-    "simulated": _simulated,
-    "intervals": _intervals,
-    "random pairs": _random_pairs,
-    "normal": _normal,
-    "exact": _exact,
-}
-
-
-@dataclass(frozen=True)
-class DistanceDeviation:
-    """How noise on coordinates changes distances: a sample of d - d', d the true and d' the masked distance.
-
-    Attributes
-    ----------
-    sigma_deg : float
-        Standard deviation of the noise, degrees.
-    deviations_km : ndarray of float64, shape (n_pairs,)
-        The sample, sorted, km.
-    """
-
-    sigma_deg: float
-    deviations_km: FloatArray
-
-    @property
-    def variance_km2(self) -> float:
-        """Return the sample variance, square kilometres; its reciprocal is Kroll's (2015) measure of utility."""
-        return float(self.deviations_km.var(ddof=1))
-
-    def quantiles_km(self, probabilities: Sequence[float]) -> FloatArray:
-        """Return sample quantiles, km (linear interpolation, R's type 7)."""
-        listed = check_listed(probabilities, "probabilities")
-        checked = [check_real(probability, "probabilities", low=0, high=1) for probability in listed]
-        return np.quantile(self.deviations_km, checked)
-
-    def window_km(self, alpha: float) -> tuple[float, float]:
-        """Return the central interval that holds a share `alpha` of the deviations, km."""
-        alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
-        lo, hi = self.quantiles_km([(1 - alpha) / 2, (1 + alpha) / 2])
-        return float(lo), float(hi)
-
-
-def distance_deviation_quantiles(
-    area: Any,
-    *,
-    sigma_deg: Annotated[float, Real(0, unit="degrees")],
-    n_pairs: Annotated[int, Whole(2, unit="pairs")] = 1000,
-    rng: RNGLike = None,
-) -> DistanceDeviation:
-    """Simulate how noise on coordinates changes the distances between random points of an area.
-
-    What an intruder does who knows the mask and its size but not its random numbers (Kerckhoffs' principle).
-
-    Parameters
-    ----------
-    area : shapely polygon, GeoSeries or GeoDataFrame
-        The country: pairs of points are drawn uniformly inside it.
-    sigma_deg : float
-        Standard deviation of the noise, degrees, at least 0.
-    n_pairs : int, default 1000
-        Pairs of points to draw; the paper's number.
-    rng : Generator, int or None
-        Source of randomness.
-
-    Returns
-    -------
-    DistanceDeviation
-        The sample with its quantiles, variance and windows.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the area is no valid polygon, `sigma_deg` is negative, or `n_pairs` is below 2.
-
-    Notes
-    -----
-    Kroll (2015), section 5, "Fine-tuning of the attack" and Table 3.
-    """
-    sigma_deg = check_real(sigma_deg, "sigma_deg", low=0)
-    n_pairs = check_integer(n_pairs, "n_pairs", low=2, why="a variance needs two pairs")
-    afford(400 * n_pairs, "n_pairs", f"{n_pairs:,} pairs of points", "draw fewer")
-    rng = check_rng(rng)
-    lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)
-    masked = perturb_coordinates(lat, lon, sigma_deg=sigma_deg, rng=rng)
-    before, after = (
-        sphere.great_circle_pairs(points[:, :n_pairs].copy(), points[:, n_pairs:].copy())
-        for points in (sphere.unit_vectors(np.radians(a), np.radians(b)) for a, b in ((lat, lon), masked))
-    )
-    return DistanceDeviation(sigma_deg, np.sort(before - after))
-
-
-def distance_noise_window_km(sigma_km: float, alpha: float) -> tuple[float, float]:
-    """Return the central interval of d_known - d_release, km, that holds a share `alpha` of the noise.
-
-    The intruder needs no simulation here: the window follows from the noise distribution (Kroll 2015, section 5).
-
-    Parameters
-    ----------
-    sigma_km : float
-        Standard deviation of the noise, km.
-    alpha : float
-        Share of the noise inside the interval, between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end, km.
-
-    Raises
-    ------
-    ParameterError
-        If `sigma_km` is not positive or `alpha` is outside (0, 1).
-
-    Examples
-    --------
-    >>> lo, hi = distance_noise_window_km(5.0, 0.5)
-    >>> round(lo, 3), round(hi, 3)
-    (-3.372, 3.372)
-    """
-    sigma_km = check_real(sigma_km, "sigma_km", low=0, open_low=True)
-    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
-    half = float(ndtri((1 + alpha) / 2)) * sigma_km
-    return -half, half
+def _simulated_deviations(
+    lat: FloatArray,
+    lon: FloatArray,
+    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    n_simulations: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    true = great_circle_km(lat, lon)
+    n = len(true)
+    deviations = []
+    for _ in range(int(np.clip(_DEVIATIONS // max(1, n * (n - 1) // 2), 1, n_simulations))):
+        rows, distances = simulate(rng)
+        upper = np.triu_indices(len(rows), 1)
+        deviations.append((true[np.ix_(rows, rows)] - distances)[upper])
+    return np.concatenate(deviations)

@@ -44,7 +44,7 @@ def _ratio(first: float, second: float) -> float:
 
 
 def _left_of(length: float, lost: float) -> float:
-    """Return the share of a length that is left, at least 0; of none all is left where nothing but rounding is lost."""
+    """Return 1 - lost / length, at least 0; of length 0 whether less than 1e-9 is lost."""
     return max(0.0, 1 - lost / length) if length > 0 else float(lost < 1e-9)
 
 
@@ -71,8 +71,8 @@ def ranks_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
     ranks = [pd.DataFrame(d[others].reshape(n, n - 1).T).rank().to_numpy().T for d in _both(original_km, release_km)]
     first, second = (rank - rank.mean(axis=1, keepdims=True) for rank in ranks)
     spread = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
-    found = np.divide((first * second).sum(axis=1), spread, out=np.zeros(n), where=spread > 0)
-    return float(np.clip(found, 0, 1).mean())
+    correlation = np.divide((first * second).sum(axis=1), spread, out=np.zeros(n), where=spread > 0)
+    return float(np.clip(correlation, 0, 1).mean())
 
 
 @checked
@@ -235,7 +235,7 @@ def _statistic_kept(
 def _centre(lat: FloatArray, lon: FloatArray) -> tuple[float, float]:
     """Return the place below the mean of the places on the sphere, degrees."""
     phi, lam = np.radians(lat), np.radians(lon)
-    x, y, z = (float(one.mean()) for one in (np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)))
+    x, y, z = (float(part.mean()) for part in (np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)))
     return float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))
 
 

@@ -353,6 +353,5 @@ BAD = [
     ('tolerance_intervals', ParameterError, '`alpha` must lie in (0, 1) and be finite, got 1', dict(alpha=1)),
     ('tolerance_intervals', ParameterError, "`alpha` must be a number, got 'a'", dict(alpha="a")),
     ('tolerance_intervals', ParameterError, '`n_simulations` must be at least 2, got 1', dict(n_simulations=1)),
-    ('tolerance_intervals', ParameterError, "`condensed` must be True or False, got 'yes'", dict(condensed="yes")),
     ('tolerance_intervals', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
 ]

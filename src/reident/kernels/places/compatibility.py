@@ -16,7 +16,7 @@ from reident.kernels.cliques.bitset import ONE, ZERO, bit
 
 @jit
 def _first_below(length, lo, hi, known, bound, or_equal):
-    """Bisect for the first position whose deviation `known - length` is below `bound` (or equal to it)."""
+    """Bisect for the first position with a deviation `known - length` below `bound` (or equal to it)."""
     # The deviation itself is compared, not a rearranged bound: rounding must not move a pair across the edge.
     while lo < hi:
         middle = (lo + hi) >> 1
@@ -29,10 +29,10 @@ def _first_below(length, lo, hi, known, bound, or_equal):
 
 
 @jit
-def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, from_known, to_known, begin, end):
-    """Write, for each two known records, the range of release pairs whose deviation lies between `low` and `high`.
+def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, from_known, to_known, start, end):
+    """Write, for each two known records, the range of release pairs with a deviation between `low` and `high`.
 
-    This is done for those whose first is one of from_known..to_known-1, into `begin` and `end`, which are zero.
+    This is done for those whose first is one of from_known..to_known-1, into `start` and `end`, which are zero.
     """
     n = codes.shape[0]
     for a in range(from_known, to_known):
@@ -46,14 +46,14 @@ def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, fro
             hi = starts[labels + 1]
             lo = _first_below(length, lo, hi, d_known[a, b], high[a, b], closed)
             hi = _first_below(length, lo, hi, d_known[a, b], low[a, b], not closed)
-            begin[a, b] = lo
-            begin[b, a] = lo
+            start[a, b] = lo
+            start[b, a] = lo
             end[a, b] = hi
             end[b, a] = hi
 
 
 @jit
-def count_neighbours(codes, offsets, first, second, begin, end, from_known, to_known, degrees):
+def count_neighbours(codes, offsets, first, second, start, end, from_known, to_known, degrees):
     """Add up the degrees, zero at first, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
     for a in range(from_known, to_known):
@@ -61,10 +61,10 @@ def count_neighbours(codes, offsets, first, second, begin, end, from_known, to_k
         for b in range(n):
             # Two records of one label meet in both orders: either of the release pair may stand for `a`.
             if codes[a] <= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     degrees[base + first[p]] += 1
             if codes[a] >= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     degrees[base + second[p]] += 1
 
 
@@ -78,7 +78,7 @@ def _insert(indices, start, at, column):
 
 
 @jit
-def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, indptr, indices):
+def fill_lists(codes, offsets, first, second, start, end, from_known, to_known, indptr, indices):
     """Write the adjacency lists, each ascending, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
     for a in range(from_known, to_known):
@@ -89,12 +89,12 @@ def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, 
         for b in range(n):
             other = offsets[b]
             if codes[a] <= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     r = first[p]
                     _insert(indices, indptr[base + r], place[r], other + second[p])
                     place[r] += 1
             if codes[a] >= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     r = second[p]
                     _insert(indices, indptr[base + r], place[r], other + first[p])
                     place[r] += 1
@@ -118,7 +118,7 @@ def _fill_block(rows, columns, low, high, base, other, bits, block):
 
 
 @jit
-def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, bits):
+def fill_bits(codes, offsets, first, second, start, end, from_known, to_known, bits):
     """Set, in rows of bits that are zero, the neighbours that belong to later known records, as `fill_lists` otherwise.
 
     For graphs too dense for lists; the neighbours before are then set by `mirror_rows`.
@@ -132,15 +132,42 @@ def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, b
             if offsets[b + 1] - other <= 64:
                 # The few columns of `b` are gathered in a cache first.
                 if codes[a] <= codes[b]:
-                    _fill_block(first, second, begin[a, b], end[a, b], base, other, bits, block)
+                    _fill_block(first, second, start[a, b], end[a, b], base, other, bits, block)
                 if codes[a] >= codes[b]:
-                    _fill_block(second, first, begin[a, b], end[a, b], base, other, bits, block)
+                    _fill_block(second, first, start[a, b], end[a, b], base, other, bits, block)
                 continue
             if codes[a] <= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     u = other + second[p]
                     bits[base + first[p], u >> 6] |= bit(u)
             if codes[a] >= codes[b]:
-                for p in range(begin[a, b], end[a, b]):
+                for p in range(start[a, b], end[a, b]):
                     u = other + first[p]
                     bits[base + second[p], u >> 6] |= bit(u)
+
+
+@jit
+def _agrees(known, released, low, high, closed, either):
+    """Decide whether two distances in one direction agree; NaN is a missing one."""
+    if np.isnan(known) or np.isnan(released):
+        return either or (np.isnan(known) and np.isnan(released))
+    deviation = known - released
+    return low <= deviation <= high if closed else low < deviation < high
+
+
+@jit
+def fill_directed(pairs, d_release, d_known, low, high, closed, either, from_vertex, to_vertex, bits):
+    """Set, in rows of bits that are zero, the later neighbours of vertices from_vertex..to_vertex-1.
+
+    Each pair of vertices is compared in both directions: for distances that may be missing or directed.
+    """
+    for u in range(from_vertex, to_vertex):
+        r, a = pairs[u, 0], pairs[u, 1]
+        for v in range(u + 1, pairs.shape[0]):
+            s, b = pairs[v, 0], pairs[v, 1]
+            if r == s or a == b:
+                continue
+            if not _agrees(d_known[a, b], d_release[r, s], low[a, b], high[a, b], closed, either):
+                continue
+            if _agrees(d_known[b, a], d_release[s, r], low[b, a], high[b, a], closed, either):
+                bits[u, v >> 6] |= bit(v)

@@ -55,7 +55,7 @@ def arc_km(px, py, pz, qx, qy, qz):
 
 @jit
 def _near_km(px, py, pz, qx, qy, qz):
-    """Distance of two points whose half chord squared is at most NEAR."""
+    """Return the distance of two points with a squared half chord of at most NEAR."""
     m = 0.25 * ((px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2)
     return np.sqrt(m) * _short_series(m)
 
