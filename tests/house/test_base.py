@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reident
 from reident import DataError, ParameterError, published
 from reident.base import (
     check_choice,
@@ -27,33 +24,6 @@ from reident.base import (
     trial_seed,
 )
 from reident.data import datasets
-from reident.data._paths import data_folder
-
-
-def test_every_public_name_can_be_imported():
-    for name in reident.__all__:
-        assert getattr(reident, name) is not None
-    with pytest.raises(AttributeError, match="No reident attribute absent"):
-        _ = reident.absent
-
-
-def test_importing_the_package_loads_nothing_heavy():
-    heavy = ["numpy", "pandas", "numba", "matplotlib", "scipy", "networkx", "geopandas", "distributed"]
-    code = f"import sys, reident; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-@pytest.mark.parametrize("name", sorted(datasets.registry()))
-def test_embedded_files_are_the_ones_in_the_registry(name):
-    entry = datasets.registry()[name]
-    assert {"sha256", "source", "licence"} <= entry.keys()
-    if entry.get("embedded"):
-        found = hashlib.sha256((data_folder() / name).read_bytes()).hexdigest()
-        assert found == entry["sha256"]
-        assert (
-            f"`{name}`" in (data_folder() / "README.md").read_text()
-            or name.split("/")[0] in (data_folder() / "README.md").read_text()
-        )
 
 
 def test_a_missing_data_set_is_explained(monkeypatch, tmp_path):
