@@ -221,14 +221,13 @@ class Entry:
 
     @property
     def call(self) -> str:
-        """How a user writes it: ``reident.mask_disc``."""
-        import reident
-
+        """How a user writes it: ``reident.places.mask_disc``."""
         function = self.function
         name = function.__qualname__
         # Another function of the package may have the name.
-        public = name in reident.__all__ and getattr(reident, name) is function
-        return f"reident.{name}" if public else f"{function.__module__}.{name}"
+        homes = "reident", ".".join(function.__module__.split(".")[:2])
+        public = [home for home in homes if getattr(importlib.import_module(home), name, None) is function]
+        return f"{[*public, function.__module__][0]}.{name}"
 
     @property
     def extras(self) -> tuple[Parameter, ...]:

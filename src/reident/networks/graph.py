@@ -198,7 +198,7 @@ def as_network(graph: Any, name: str = "graph") -> Network:
 def read_network(
     path: str | Path, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Network:
-    """Read an undirected graph from a file; see `reident.read_graph`."""
+    """Read an undirected graph from a file; see `reident.networks.read_graph`."""
     raw = read_raw(path, columns, names=names, simplify=simplify)
     return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
 
