@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import public
 import reident
 from house.bad_inputs.bad import DATA, PARAMETERS, TOGETHER
 from house.bad_inputs.good import GOOD
@@ -38,19 +39,19 @@ from reident.base.options import Choice, Real, Whole, described
 
 #: How to come by the objects whose methods are called.
 OBJECTS = {
-    "Budget": lambda: reident.Budget(1),
+    "Budget": lambda: reident.queries.Budget(1),
     "CompatibilityGraph": lambda: PRODUCT,
-    "DistanceDeviation": lambda: reident.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=10, rng=0),
+    "DistanceDeviation": lambda: reident.places.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=10, rng=0),
     "FuzzyMeasure": lambda: MEASURE,
     "Hierarchy": lambda: AGES,
-    "MaxAuditor": lambda: reident.MaxAuditor([1, 2, 3]),
-    "PanPrivateDensity": lambda: reident.PanPrivateDensity(10, epsilon=1),
+    "MaxAuditor": lambda: reident.queries.MaxAuditor([1, 2, 3]),
+    "PanPrivateDensity": lambda: reident.queries.PanPrivateDensity(10, epsilon=1),
 }
 
 
 def target(function):
     owner, _, method = function.partition(".")
-    found = getattr(reident, owner)
+    found = public.named(owner)
     return getattr(found if method.startswith("from_") else OBJECTS[owner](), method) if method else found
 
 
@@ -215,9 +216,9 @@ def test_without_the_change_the_call_is_good(function):
 def _ends():
     """Yield each end of a range that a signature tells: function, parameter, value."""
     for function in sorted(set(GOOD) - SLOW):
-        if "." in function or function == "mask_by_grid_sets" or not inspect.isfunction(getattr(reident, function)):
+        if "." in function or function == "mask_by_grid_sets" or not inspect.isfunction(public.named(function)):
             continue
-        for name, rule in described(getattr(reident, function)).items():
+        for name, rule in described(public.named(function)).items():
             if isinstance(rule, Real | Whole) and rule.low is not None and not getattr(rule, "open_low", False):
                 yield function, name, rule.low
             if isinstance(rule, Real) and rule.high < inf and not rule.open_high:
@@ -238,4 +239,4 @@ def test_what_a_signature_allows_the_function_allows(function, name, value):
 
 def test_no_public_function_is_left_out():
     named = {function.partition(".")[0] for function in GOOD}
-    assert [name for name in reident.__all__ if inspect.isfunction(getattr(reident, name)) and name not in named] == []
+    assert [name for name in public.HOMES if inspect.isfunction(public.named(name)) and name not in named] == []

@@ -11,10 +11,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks._map_trials import FAILING, overlap_trial
 from benchmarks._protection import CANDIDATES, Candidate, protect
 
-from reident import great_circle_km, locate_by_population
+from reident import great_circle_km
 from reident.data.datasets import embedded_file
 from reident.experiments import isgp_sets
 from reident.experiments.released_maps import LEVELS, WRONG_KM, load_country, people
+from reident.location import locate_by_population
 
 
 def test_the_certificate_keeps_its_level_on_failing_runs():

@@ -12,11 +12,17 @@ import pytest
 
 import reident as rd
 from real_data import needs
-from reident import (
+from reident import degree_anonymise
+from reident.data import sample_network
+from reident.data.datasets import load_graph
+from reident.data.simulate import preferential_attachment
+from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
+from reident.experiments.vanhoef2012_networks.graphs import network as load_network
+from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
+from reident.networks import (
     anonymise_degrees,
     as_network,
     clustering_coefficient,
-    degree_anonymise,
     edge_disclosure,
     find_seeds,
     implant,
@@ -24,13 +30,7 @@ from reident import (
     mapping_quality,
     propagate,
     recover,
-    sample_network,
 )
-from reident.data.datasets import load_graph
-from reident.data.simulate import preferential_attachment
-from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
-from reident.experiments.vanhoef2012_networks.graphs import network as load_network
-from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
 from reident.networks._rows import components
 from reident.networks.seeds import _cosines, _links_in
 

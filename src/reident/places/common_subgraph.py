@@ -237,10 +237,10 @@ def common_subgraph_attack(
     began = time.perf_counter()
     check_choice(ties, "ties", ("random", "first", "all"))
     check_choice(search, "search", ("strong", "published"))
+    tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     compared = (window_km, intervals_km)
-    tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     if missing is None and not check_flag(directed, "directed") and not tolerances:
         release, known = read_microdata(release, "release"), read_microdata(known, "known")
         codes_release, codes_known = _label_codes(release.table, known.table, quasi)
