@@ -18,11 +18,6 @@ def command(*arguments, **kws):
     return [sys.executable, "-m", "reident.cli", *map(str, arguments)], {"env": env, "text": True, **kws}
 
 
-def reident_command(*arguments, cwd=None):
-    line, kws = command(*arguments, capture_output=True, cwd=cwd)
-    return subprocess.run(line, **kws, check=False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

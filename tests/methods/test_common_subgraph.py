@@ -172,9 +172,6 @@ def test_labels_alone():
     assert classical_linkage(release, known.iloc[:0], quasi="sex").links.empty
 
 
-GOOD = pd.DataFrame({"sex": ["f", "m"]}), np.zeros((2, 2))
-
-
 @pytest.mark.whole
 def test_limit_is_told():
     release, known, _ = files(3, n=30)

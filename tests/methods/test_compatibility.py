@@ -181,10 +181,6 @@ def test_no_label_in_common():
     assert graph.to_networkx().number_of_nodes() == 0
 
 
-ZERO = np.zeros((2, 2))
-NAN = np.array([[0, np.nan], [np.nan, 0]])
-
-
 @pytest.mark.parametrize("n_labels", [1, 6, 200])
 def test_the_announced_memory_suffices_for_the_pairs_of_release_records(n_labels):
     n, rng = 600, np.random.default_rng(0)

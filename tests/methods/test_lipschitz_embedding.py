@@ -124,17 +124,6 @@ class TestArea:
         assert 0 < released[0, 1] <= great_circle_km([60.0, 50.0], [8.0, 8.0])[0, 1]
 
 
-GOOD = {
-    "lat": [50.0, 51.0, 52.0],
-    "lon": [8.0, 9.0, 10.0],
-    "n_reference_sets": 2,
-    "reference_set_size": 2,
-    "area": GERMANY,
-}
-BOWTIE = Polygon([(6, 47), (15, 55), (15, 47), (6, 55)])
-NO_CRS = gpd.GeoDataFrame(geometry=[GERMANY])
-
-
 OPTIONS = {"n_reference_sets": 4, "reference_set_size": 3, "area": GERMANY, "n_simulations": 40}
 
 

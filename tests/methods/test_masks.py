@@ -157,6 +157,3 @@ def test_seed_zero_is_a_seed_and_none_is_fresh():
     first, second = mask_disc(points, radius_m=100, rng=0), mask_disc(points, radius_m=100, rng=0)
     pd.testing.assert_frame_equal(first, second)
     assert not mask_disc(points, radius_m=100).equals(mask_disc(points, radius_m=100))
-
-
-POINTS = homes(3, crs="EPSG:25832")

@@ -98,6 +98,3 @@ def test_averaging_undoes_independent_noise_until_a_budget_stops_it():
     with pytest.raises(ParameterError, match="what remains of the budget"):
         averaging_attack(lambda: laplace_count(1000, epsilon=0.5, budget=budget), 2000)
     assert len(budget.ledger) == 2
-
-
-TABLE = pd.DataFrame({"x": [1, 2]}, index=["a", "b"])

@@ -103,6 +103,3 @@ def test_small_distances_only():
     wrong = np.array([[0, 7, 50], [7, 0, 20], [50, 20, 0.0]])
     assert spatial.small_distance_error_km(d, wrong, below_km=25) == 3
     assert np.isnan(spatial.small_distance_error_km(d, wrong, below_km=5))
-
-
-D = distances(5)

