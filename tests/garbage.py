@@ -78,71 +78,6 @@ KINDS: dict[str, Callable[[], Any]] = {
     "generator of numbers": lambda: np.random.default_rng(1),
 }
 
-#: Calls that had ended in raw errors or not at all, one for each argument: a kind, and the arguments.
-MENDED = {
-    "large": """
-        edge_connected_groups.k quasi_clique.n_rounds recover.max_found registration_attack.n_pairs
-    """,
-    "giant": """
-        Budget.spend.epsilon FuzzyMeasure.choquet.matrix add_noise.amount discrete_laplace.scale
-        distances_kept.original_km estimate_step.release private_kmeans.points published.table
-    """,
-    "no dimension": """
-        Network.indptr Network.nodes
-    """,
-    "huge": """
-        MedianMechanism.unit calibrate_distances.n_reference_sets
-        calibrate_distances.reference_set_size calibrate_distances.n_simulations discrete_laplace.size
-        distance_deviation_quantiles.n_pairs edge_connected_groups.k embed_distances.n_reference_sets
-        embed_distances.reference_set_size implant.k implant.redraws minimality_attack.k
-        points_in_area.n private_kmeans.n_clusters propagate.max_sweeps
-        quasi_clique.n_rounds randomised_response.epsilon recover.degree_slack recover.edge_slack
-        recover.max_found recover.node_limit recursive_c.ell registration_attack.n_pairs
-        simulate_ratings.n_users simulate_ratings.n_items simulation_laplace.size
-        tolerance_intervals.n_reference_sets tolerance_intervals.reference_set_size
-        tolerance_intervals.n_simulations voter_list.n
-    """,
-    "list of lists": """
-        Hierarchy.from_function.values Hierarchy.from_intervals.values Hierarchy.from_prefixes.values
-        anonymise_degrees.degrees coalition.members compatibility_graph.labels_release
-        compatibility_graph.labels_known confidence_suppression.classes detectability.planted
-        differencing_attack.classes differencing_attack.targets epsilon_for_error.classes
-        expected_relative_error.classes implant.targets implant_by_cut.targets mapping_quality.ignore
-        microaggregate.k minimality_attack.classes
-        nearest_record_attack.classes private_degree_sequence.graph randomised_response.categories
-    """,
-    "none": """
-        Hierarchy.from_intervals.widths Network.nodes PanPrivateDensity.universe
-        exponential_mechanism.candidates microaggregate.groups
-    """,
-    "missing": """
-        Hierarchy.generalise.level check.names check.new check.release_names differencing_attack.release
-        impossibility_game.joint k_anonymise.hierarchies k_epsilon_anonymise.hierarchies
-        knowledge_price.max_size max_clique.progress max_cliques.progress
-        quasi_clique.progress t_closeness.hierarchies
-    """,
-    "function": """
-        averaging_attack.query laplace_count.predicate
-    """,
-    "empty table": """
-        check.sensitive exact_equalities.release locate_by_reference_sets.release recover_coordinates.release
-    """,
-    "class": """
-        exponential_mechanism.scores
-    """,
-    "mapping": """
-        linkage_quality.links linkage_quality.truth passive_attack.seeds
-    """,
-    "table": """
-        query_set_attack.table
-    """,
-    "empty list": """
-        query_set_attack.target
-    """,
-    "records": """
-        randomised_response.answers
-    """,
-}
 
 #: They run for long, read files, or act on the whole session.
 LEFT_OUT = {"register", "read_graph", "read_recipe", "Hierarchy.from_csv", "assess", "protect", "risk_utility"}
@@ -176,12 +111,6 @@ def cases() -> Iterator[Case]:
 def sample(share: int) -> list[Case]:
     """Return one case in `share`, the same ones always."""
     return [case for case in cases() if int(hashlib.sha256(str(case).encode()).hexdigest(), 16) % share == 0]
-
-
-def mended() -> list[Case]:
-    """Return the calls that had ended badly and are seldom in a sample."""
-    named = ((kind, *text.rpartition(".")) for kind, texts in MENDED.items() for text in texts.split())
-    return [Case(function, argument, kind) for kind, function, _, argument in named]
 
 
 def _frozen(value: Any) -> Any:

@@ -1,9 +1,11 @@
-"""Trials for the tests of `reident.sweep`; a module of their own, so that workers can import them."""
+"""What the tests run in other processes: trials of `reident.sweep`, expenses of a budget."""
 
 import os
 import signal
 import time
 from pathlib import Path
+
+import reident
 
 
 def noisy(rng, *, mu, sigma=1.0, kind=None):
@@ -41,3 +43,13 @@ def reads_its_context(rng, *, context, began, seconds):
     Path(began).touch()
     time.sleep(seconds)
     return {"n": len(context), "draw": rng.random()}
+
+
+def spend_all(budget, granted):
+    n_granted = 0
+    try:
+        while True:
+            budget.spend("1/50")
+            n_granted += 1
+    except reident.ParameterError:
+        granted.put(n_granted)

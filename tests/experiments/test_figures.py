@@ -54,12 +54,3 @@ def test_the_most_useful_allowed_release_gets_the_ring():
     allowed = draw_ru_curve(ax, points, limit=0.7, colour=BLUE)
     assert list(allowed.index) == [3]  # the interval of the second release ends at 1
     assert ax.collections[-1].get_offsets().tolist() == [[1.0, 0.2]]
-
-
-def test_a_single_release_is_drawn_without_a_warning():
-    points = pd.DataFrame({"utility": [0.5], "risk": [0.6], "half": [0.0]}, index=[0.01])
-    figure, [ax] = Figures().panels()
-    frame_ru_map(ax, limit=0.7, risk="risk", utility="utility", log=True)
-    draw_ru_curve(ax, points, limit=0.7, colour=BLUE, unit="°")
-    figure.canvas.draw()
-    assert ax.get_xlim()[0] < 0.5 < ax.get_xlim()[1]

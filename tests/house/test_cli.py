@@ -4,10 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
-import pandas as pd
 import pytest
 
 from reident.cli import main
@@ -80,33 +78,6 @@ def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
         main()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "reident: interrupted before it was done\n"
-
-
-@pytest.mark.notebook
-@pytest.mark.slow
-@pytest.mark.parametrize("becomes", [SystemError, RuntimeError])
-def test_an_interruption_that_compiled_code_turns_into_an_error_is_one(tmp_path, monkeypatch, capsys, becomes):
-    from reident.workbench import command_options
-
-    def stopped(*_, **__):
-        try:
-            command_options.stop(15, None)
-        except KeyboardInterrupt as error:
-            raise becomes("returned a result with an exception set") from error
-
-    monkeypatch.setattr(command_options, "_STOPPED", threading.Event())
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.chdir(tmp_path)
-    pd.DataFrame({"age": range(30), "sex": ["f", "m"] * 15}).to_csv("data.csv", index=False)
-    for name in ("workbench.assessing.assess", "workbench.opening.open_file"):
-        monkeypatch.setattr(f"reident.{name}", stopped)
-        monkeypatch.setattr(sys, "argv", ["reident", "assess", "data.csv", "--quasi", "age", "--quiet"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 130
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert "interrupted" in said
 
 
 @pytest.mark.notebook

@@ -12,12 +12,6 @@ def test_every_public_function_gets_garbage():
     assert {function.partition(".")[0] for function in garbage.GOOD} <= set(public.HOMES)
 
 
-def test_what_had_ended_badly_ends_well(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert len(garbage.mended()) > 90
-    assert not [told for case in garbage.mended() if (told := garbage.failure(case))]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("case", garbage.sample(150), ids=str)
 def test_garbage_is_refused_in_a_sentence_or_taken_for_what_it_is(case, tmp_path, monkeypatch):

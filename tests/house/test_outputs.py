@@ -115,14 +115,6 @@ def test_the_folder_of_an_assessment_is_closed_to_others(tmp_path):
         assert {path.stat().st_mode & 0o077 for path in (work, work.parent)} == {0}
 
 
-def test_a_folder_of_unfinished_work_that_is_not_ours_is_refused(tmp_path):
-    (tmp_path / ".work" / "report").mkdir(parents=True)
-    (tmp_path / ".work" / "report" / "thesis.txt").touch()
-    with pytest.raises(DataError, match=r"\.work"):
-        run_notebooks([], tmp_path)
-    assert (tmp_path / ".work" / "report" / "thesis.txt").exists()
-
-
 def test_a_batch_keeps_folders_and_files_of_the_user(tmp_path):
     write_notebook(tmp_path / "n.ipynb", "x = 1", parameters="count = 3")
     (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {count: [4]}\n")

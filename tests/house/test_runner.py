@@ -1,10 +1,7 @@
 """The runner: strict parameters, nothing run twice, failures kept, pages that stand alone."""
 
-import asyncio
 import errno
-import gc
 import json
-import logging
 import os
 import re
 import sys
@@ -18,7 +15,7 @@ from reident import DataError, ParameterError, runner
 from reident.base import outputs, scratch
 from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
 from reident.runner._execute import RECORD, WORK, publish, working
-from small_notebooks import finished_run, write_notebook
+from small_notebooks import write_notebook
 
 
 @pytest.fixture
@@ -88,11 +85,6 @@ def test_a_notebook_needs_exactly_one_parameters_cell(tmp_path):
 def test_a_run_must_be_named_like_a_folder(notebook, tmp_path, name):
     with pytest.raises(ParameterError, match="`name` must be letters"):
         run_notebooks([NotebookRun(name, notebook)], tmp_path / "out")
-
-
-def test_runs_must_have_different_names(notebook, tmp_path):
-    with pytest.raises(ParameterError, match="different names, got 'a' more than once"):
-        run_notebooks([NotebookRun("a", notebook), NotebookRun("a", notebook)], tmp_path / "out")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(notebook, tmp_path):
@@ -258,24 +250,6 @@ def test_jobs_and_place_do_not_make_another_run(tmp_path):
     assert runner._specs([NotebookRun("a", path, {"seed": 1})], tmp_path)[0]["key"] not in keys
 
 
-def test_the_index_shows_claims_and_figures(tmp_path):
-    page = write_index(finished_run(tmp_path)).read_text()
-    assert '<span class="good">2 agree</span>, <span class="bad">1 differ</span>' in page
-    assert "recall &lt;at&gt; 1" in page
-    assert "an erratum &amp; more" in page
-    assert page.index("figure-2-a.png") < page.index("figure-10-b.png") < page.index("only.svg")
-    assert 'href="kroll2015/figures/figure-2-a.svg"><img src="kroll2015/figures/figure-2-a.png"' in page
-
-
-def test_unknown_studies_and_profiles_are_refused():
-    with pytest.raises(ParameterError, match="`stem` must be one of"):
-        runner.study_runs(["nonsense"])
-    with pytest.raises(ParameterError, match="`profile` must be one of 'smoke', 'quick', 'full'"):
-        runner.study_runs(profile="fast")
-    with pytest.raises(ParameterError, match="`jobs` must be at least 1"):
-        runner.study_runs(jobs=0)
-
-
 def test_processors_are_shared_out():
     runs, at_once = runner.study_runs(["kroll2015"], jobs=2)
     assert [run.name for run in runs] == ["kroll2015"]
@@ -287,55 +261,3 @@ def test_processors_are_shared_out():
     runs, _ = runner.study_runs(["kroll2015", "00-tour"], profile="full", jobs=2)
     assert max(run.parameters.get("jobs", 0) for run in runs) == 2
     assert [run.name for run in runner.study_runs(["01-kroll2015"])[0]] == ["kroll2015"]
-
-
-def test_a_deciding_run_has_data_sets_for_all_looks_and_a_budget(tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.setattr(runner, "run_notebooks", lambda runs, out, **_: seen.extend(runs))
-    runner.reproduce(["kroll2015"], out=tmp_path, decide=True, budget_min=runner.read_minutes("0.5h"))
-    assert seen[0].parameters.items() >= {"n_datasets": 18, "repetitions": 10, "budget_min": 30.0}.items()
-    with pytest.raises(ParameterError, match="`decide` needs an experiment with looks, kroll2015; got 'abril2012'"):
-        runner.reproduce(["abril2012"], out=tmp_path, decide=True)
-    with pytest.raises(ParameterError, match="`budget` must be a time"):
-        runner.read_minutes("soon")
-
-
-def test_a_kernel_that_died_after_an_interrupt_is_no_traceback(capfd):
-    """Its task is not awaited any more; another task that fails is still reported."""
-    from nbclient.exceptions import DeadKernelError
-
-    from reident.runner._execute import _is_news
-
-    async def dies(error):
-        raise error
-
-    async def unheard(error):
-        task = asyncio.ensure_future(dies(error))
-        await asyncio.sleep(0)
-        del task
-
-    logger = logging.getLogger("asyncio")
-    seen = []
-    handler = logging.Handler()
-    handler.emit = seen.append
-    logger.addFilter(_is_news)
-    logger.addHandler(handler)
-    try:
-        for error in (DeadKernelError("Kernel died"), ValueError("another")):
-            asyncio.run(unheard(error))
-            gc.collect()
-    finally:
-        logger.removeHandler(handler)
-    assert [type(record.exc_info[1]) for record in seen] == [ValueError]
-
-
-def test_the_page_of_a_run_links_to_no_notebook_that_is_not_beside_it(tmp_path):
-    path = write_notebook(tmp_path / "linked.ipynb", "pass")
-    content = json.loads(path.read_text())
-    source = "See [07](07-distances-are-a-map.ipynb) and [a site](https://example.org/x.ipynb)."
-    content["cells"].append({"cell_type": "markdown", "id": "linked", "metadata": {}, "source": source})
-    path.write_text(json.dumps(content))
-    run_notebooks([NotebookRun("linked", path)], tmp_path / "out", progress=False)
-    page = (tmp_path / "out" / "linked" / "notebook.html").read_text()
-    assert "See 07 and" in page
-    assert 'href="https://example.org/x.ipynb"' in page

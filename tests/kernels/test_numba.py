@@ -153,13 +153,6 @@ def test_a_damaged_entry_of_the_cache_is_compiled_again(tmp_path, monkeypatch, d
         assert [hits(), hits()] == [0, 1]
 
 
-def test_no_other_file_is_removed_from_a_cache_folder(tmp_path):
-    (tmp_path / "notes.txt").write_bytes(b"")
-    (tmp_path / "f-1.py311.nbi").write_bytes(b"")
-    remove_damaged(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
-
 def test_importing_kernels_changes_no_setting_of_other_packages(tmp_path):
     (tmp_path / "other.py").write_text("import numba\n\n\n@numba.njit(cache=True)\ndef f(x):\n    return x\n")
     code = "import gc, numba; before = dict(vars(numba.config)); import reident.kernels.networks.network, other; "

@@ -105,16 +105,6 @@ def test_matrix_is_a_pseudometric_and_agrees_with_the_other_forms(points):
     assert d.ravel() == pytest.approx(great_circle_pairs_km(lat[i], lon[i], lat[j], lon[j]), abs=1e-7)
 
 
-@pytest.mark.parametrize("centre", [(51.0, 10.0), (89.9, 0.0), (-89.9, 120.0), (0.0, 179.9)])
-def test_points_of_one_country_take_the_short_series_to_the_same_result(centre):
-    rng = np.random.default_rng(2)
-    lat = np.clip(centre[0] + rng.uniform(-4, 4, 40), -90, 90)
-    lon = (centre[1] + rng.uniform(-4, 4, 40) + 180) % 360 - 180
-    comp = great_circle_km(lat, lon)
-    ref = [[naive_great_circle_km(lat[i], lon[i], lat[j], lon[j]) for j in range(40)] for i in range(40)]
-    assert comp == pytest.approx(np.array(ref), abs=1e-9)
-
-
 def test_degenerate_inputs():
     assert great_circle_km([], []).shape == (0, 0)
     assert great_circle_km([3.0], [4.0]).tolist() == [[0.0]]

@@ -9,7 +9,6 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from naive_linkage import files, standardise
 from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records
-from reident.tables.choquet._learning_problem import as_square, as_triangle, tidy_solution
 
 pytestmark = pytest.mark.whole
 
@@ -26,48 +25,6 @@ def circle(sides):
     """Directions v, of which v v' are evenly spread over the matrices of rank 1."""
     angles = np.pi * np.arange(sides) / sides
     return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def most_linked(rows, sides, *, inside):
-    """The most blocks linked by a matrix of a polygon inside the disk of matrices, or around it, by a plain big M.
-
-    Two columns and trace 1: the matrices form a disk, whose points of the edge have rank 1.
-    """
-    n = len(rows)
-    directions = circle(sides)
-    corners = np.column_stack([directions[:, 0] ** 2, directions[:, 0] * directions[:, 1], directions[:, 1] ** 2])
-    constraints, size = [], 3
-    if inside:  # mixtures of corners
-        size = sides
-        constraints.append(LinearConstraint(np.r_[np.ones(sides), np.zeros(n)], 1, 1))
-    else:  # not negative along any direction
-        constraints.append(LinearConstraint(np.r_[1, 0, 1, np.zeros(n)], 1, 1))
-        constraints.append(LinearConstraint(np.c_[corners * [1, 2, 1], np.zeros((sides, n))], 0, np.inf))
-    lines, switches = [], []
-    for i in range(n):
-        for j in range(n):
-            if j != i:
-                lines.append((corners @ rows[i, j] if inside else rows[i, j]) / np.abs(rows[i, j]).max())
-                switches.append(np.eye(n)[i] * 3.0)
-    constraints.append(LinearConstraint(np.c_[np.array(lines), np.array(switches)], 1e-6, np.inf))
-    low = np.r_[np.full(size, 0.0 if inside else -1.0), np.zeros(n)]
-    found = milp(
-        np.r_[np.zeros(size), np.ones(n)],
-        constraints=constraints,
-        integrality=np.r_[np.zeros(size), np.ones(n)],
-        bounds=Bounds(low, np.ones(size + n)),
-    )
-    return n - round(found.fun)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_polygons_inside_and_around_the_matrices_bound_it(seed):
-    release, original = files(6, 2, seed, noise=1.0)
-    rows = forms(release, original)
-    learned = learn_linkage(release, original, model="bilinear")
-    assert learned.is_optimal
-    least, most = (most_linked(rows, 40, inside=inside) for inside in (True, False))
-    assert least <= round(learned.ratio * 6) <= most
 
 
 def feasible(blocks, rows):
@@ -113,18 +70,6 @@ def test_no_fewer_are_linked_than_by_the_best_weights(seed, n, p):
     assert link_records(release, original).ratio <= climbed.ratio <= found.ratio == found.lower_bound
 
 
-def test_no_matrix_drawn_links_more():
-    release, original = files(20, 3, 0)
-    learned = learn_linkage(release, original, model="bilinear")
-    assert learned.is_optimal
-    assert learned.ratio > learn_linkage(release, original).ratio
-    rng, names = np.random.default_rng(0), list(original.columns)
-    for _ in range(300):
-        half = rng.normal(size=(3, 3)) * rng.random(3) ** 3
-        drawn = pd.DataFrame(half @ half.T, index=names, columns=names)
-        assert link_records(release, original, distance=drawn).ratio <= learned.ratio
-
-
 def test_its_matrix_is_a_distance_and_what_it_is_said_to_be():
     release, original = files(30, 3, 5)
     learned = learn_linkage(release, original, model="bilinear", method="climb")
@@ -152,14 +97,6 @@ def test_diagonal_matrices_are_weights():
     assert comp["distance"].to_numpy() == pytest.approx(ref["distance"].to_numpy())
 
 
-def test_constant_column_gets_no_entry():
-    release, original = files(15, 2, 1)
-    learned = learn_linkage(release.assign(c=1.0), original.assign(c=3.0), model="bilinear", method="climb")
-    assert learned.ignored == ["c"]
-    assert not learned.matrix["c"].any()
-    assert not learned.matrix.loc["c"].any()
-
-
 def test_a_search_that_is_stopped_has_bounds():
     rng = np.random.default_rng(0)
     original = pd.DataFrame(rng.normal(size=(40, 4)), columns=list("abcd"))
@@ -168,15 +105,6 @@ def test_a_search_that_is_stopped_has_bounds():
         learned = learn_linkage(release, original, model="bilinear", time_limit_s=1e-3)
     assert not learned.is_optimal
     assert link_records(release, original).ratio <= learned.ratio <= learned.upper_bound
-
-
-def test_triangles_and_squares():
-    square = np.array([[4.0, 1, 2], [1, 5, 3], [2, 3, 6]])
-    assert as_triangle(square).tolist() == [4, 1, 2, 5, 3, 6]
-    assert (as_square(as_triangle(square)) == square).all()
-    # an eigenvalue of -1 is taken away, and the trace of what is left is 1
-    tidy = as_square(tidy_solution(np.array([3.0, 0, -1]), "bilinear"))
-    assert tidy == pytest.approx(np.diag([1.0, 0.0]))
 
 
 @pytest.mark.parametrize(

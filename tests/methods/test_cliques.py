@@ -5,7 +5,6 @@ from itertools import combinations
 
 import igraph
 import networkx as nx
-import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -13,9 +12,8 @@ from hypothesis import strategies as st
 
 import naive_cliques
 from reident import DataError, ParameterError, SearchLimitWarning, max_clique
-from reident.cliques import Clique, max_cliques, quasi_clique, search_graph
+from reident.cliques import Clique, max_cliques, search_graph
 from reident.cliques import search as clique_search
-from reident.places import compatibility_graph
 
 
 @pytest.fixture(
@@ -84,17 +82,6 @@ def test_random_graphs_as_igraph(route, seed):
     assert best.upper_bound == len(best) == comp.size
 
 
-@pytest.mark.whole
-@pytest.mark.parametrize("seed", range(3))
-def test_a_hidden_clique_in_a_sparse_graph(route, seed):
-    rng = np.random.default_rng(seed)
-    graph = nx.gnp_random_graph(60, 0.1, seed=seed)
-    hidden = sorted(rng.permutation(60)[:8].tolist())
-    graph.add_edges_from(combinations(hidden, 2))
-    assert max_cliques(graph, rng=seed).cliques == (tuple(hidden),)
-    assert max_clique(graph, rng=seed).vertices == tuple(hidden)
-
-
 def hamming(bits, distance):
     words = range(2**bits)
     return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
@@ -126,13 +113,6 @@ def test_coding_graphs(graph, size):
     assert len(found) == size
 
 
-@pytest.mark.slow
-def test_dense_random_graph():
-    graph = nx.gnp_random_graph(45, 0.9, seed=4)
-    ref = igraph.Graph(45, list(graph.edges)).clique_number()
-    assert len(max_clique(graph, rng=0)) == ref
-
-
 def test_kinds_of_graphs_and_names():
     graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "d")])
     ref = {"a", "b", "c"}
@@ -151,27 +131,10 @@ def test_graphs_without_edges(route, n):
     assert max_cliques(graph).cliques == (tuple((v,) for v in range(n)) or ((),))
 
 
-def test_complete_graph_is_one_clique(route):
-    assert max_clique(nx.complete_graph(20)).vertices == tuple(range(20))
-    assert len(max_cliques(nx.complete_graph(20))) == 1
-
-
 @pytest.mark.whole
 def test_same_seed_same_clique(route):
     graph = nx.gnp_random_graph(40, 0.5, seed=2)
     assert len({max_clique(graph, rng=5).vertices for _ in range(3)}) == 1
-
-
-def test_node_limit_gives_a_true_bound():
-    # The preparation of the 60 vertices costs the one node of the limit: nothing is proven, but the bound holds.
-    graph = nx.gnp_random_graph(60, 0.8, seed=1)
-    size = len(max_clique(graph, rng=0))
-    with pytest.warns(SearchLimitWarning, match="ended at its limit"):
-        cut = max_clique(graph, node_limit=1, rng=0)
-    assert not cut.is_optimal
-    assert cut.n_nodes == 1
-    assert len(cut) <= size <= cut.upper_bound < 60
-    assert all(graph.has_edge(*pair) for pair in combinations(cut.vertices, 2))
 
 
 def test_any_node_limit_gives_a_true_bound(route):
@@ -185,20 +148,6 @@ def test_any_node_limit_gives_a_true_bound(route):
         assert cut.n_nodes <= limit if cut.is_optimal else cut.n_nodes == limit
         assert len(cut) <= size <= cut.upper_bound
         assert cut.is_optimal == (len(cut) == cut.upper_bound)
-
-
-@pytest.mark.whole
-def test_time_limit(route):
-    graph = nx.gnp_random_graph(60, 0.8, seed=1)
-    size = len(max_clique(graph, rng=0))
-    with pytest.warns(SearchLimitWarning):
-        cut = max_clique(graph, time_limit_s=1e-6, rng=0)
-    assert len(cut) <= size <= cut.upper_bound
-    assert not cut.is_optimal
-    with pytest.warns(SearchLimitWarning):
-        listed = max_cliques(graph, time_limit_s=1e-6, rng=0)
-    assert not listed.is_complete
-    assert not listed.is_optimal
 
 
 def test_listing_limit():
@@ -221,14 +170,6 @@ def test_published_search_finds_a_maximum_clique(graph):
     assert comp.is_optimal
 
 
-@pytest.mark.parametrize("density", [0.1, 0.5, 0.8, 1.0])
-def test_published_search_as_igraph(density):
-    graph = nx.gnp_random_graph(70, density, seed=3)
-    comp = max_clique(graph, search="published")
-    assert len(comp) == igraph.Graph(70, list(graph.edges)).clique_number()
-    assert nx.complete_graph(comp.vertices).edges <= graph.edges
-
-
 def test_published_search_ends_at_its_steps_and_tells_so():
     graph = nx.gnp_random_graph(80, 0.7, seed=1)
     sizes = []
@@ -242,13 +183,6 @@ def test_published_search_ends_at_its_steps_and_tells_so():
     assert sizes == sorted(sizes)
     with pytest.raises(ParameterError, match="`search` must be"):
         max_clique(graph, search="fast")
-
-
-def test_a_search_may_be_let_run_without_a_clock():
-    graph = compatibility_graph([1], [[0.0]], [1], [[0.0]], window_km=(-1, 1))
-    assert quasi_clique(graph, gamma=0.9, time_limit_s=None).vertices == (0,)
-    with pytest.raises(ParameterError, match="`time_limit_s`"):
-        quasi_clique(graph, gamma=0.9, time_limit_s=0)
 
 
 @pytest.mark.whole

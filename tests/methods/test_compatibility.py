@@ -70,32 +70,6 @@ def test_missing_and_directed_distances_and_near_labels_agree_with_the_definitio
     assert graph.n_edges == len(edges)
 
 
-@given(files(), st.sampled_from(["both", "either"]), st.booleans())
-def test_without_a_missing_distance_the_graph_is_that_of_complete_files(data, missing, directed):
-    ref = compatibility_graph(*data, window_km=(-1, 1.5))
-    comp = compatibility_graph(*data, window_km=(-1, 1.5), missing=missing, directed=directed)
-    assert comp.pairs.tolist() == ref.pairs.tolist()
-    assert (comp.to_sparse() != ref.to_sparse()).nnz == 0
-    ends = np.maximum(data[3] - 1, 0), data[3] + 1
-    ref = compatibility_graph(*data, intervals_km=ends)
-    comp = compatibility_graph(*data, intervals_km=ends, missing=missing, directed=directed)
-    assert (comp.to_sparse() != ref.to_sparse()).nnz == 0
-
-
-# Labels of some ten records, and of more than a word has bits.
-@pytest.mark.whole
-@pytest.mark.parametrize(("n", "n_labels"), [(60, 6), (70, 1)])
-def test_both_forms_hold_the_same_edges(monkeypatch, n, n_labels):
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, n_labels, (2, n))
-    d_release, d_known = (distances(rng.random(n) * 9) for _ in range(2))
-    dense = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-1, 1))
-    monkeypatch.setattr(compatibility, "_BITS_VERTICES", 0)
-    sparse = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-1, 1))
-    assert dense.adjacency.bits is not None
-    assert (dense.to_sparse() != sparse.to_sparse()).nnz == 0
-
-
 def test_both_forms_hold_the_same_graph(monkeypatch):
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, (2, 12))
@@ -158,27 +132,12 @@ def test_bounds_for_each_two_known_records():
     assert edges_of(compatibility_graph(labels, d_release, labels, d_known, intervals_km=intervals)) == ref
 
 
-@given(files(), st.permutations(range(7)))
-def test_renaming_labels_changes_nothing(data, names):
-    renamed = {label: f"n{names['abc'.index(label)]}" for label in "abc"}
-    other = [[renamed[x] for x in part] if isinstance(part, list) else part for part in data]
-    one, two = (compatibility_graph(*each, window_km=(-1, 1.5)) for each in (data, other))
-    assert one.pairs.tolist() == two.pairs.tolist()
-    assert edges_of(one) == edges_of(two)
-
-
 def test_missing_labels_agree_with_nothing():
     labels = np.array(["a", None, "a"], dtype=object)
     graph = compatibility_graph(labels, np.zeros((3, 3)), labels, np.zeros((3, 3)), window_km=(-1, 1))
     assert graph.pairs.tolist() == [[0, 0], [2, 0], [0, 2], [2, 2]]
     numbers = pd.Series([1.0, np.nan])
     assert compatibility_graph(numbers, np.zeros((2, 2)), [1, 1], np.zeros((2, 2)), window_km=(-1, 1)).n_vertices == 2
-
-
-def test_no_label_in_common():
-    graph = compatibility_graph([1, 2], np.zeros((2, 2)), [3], [[0]], window_km=(-1, 1))
-    assert (graph.n_vertices, graph.n_edges, graph.pairs.shape) == (0, 0, (0, 2))
-    assert graph.to_networkx().number_of_nodes() == 0
 
 
 @pytest.mark.parametrize("n_labels", [1, 6, 200])

@@ -9,7 +9,7 @@ import pytest
 
 from reident import PrivacyWarning, laplace_histogram
 from reident.base import system_rng
-from reident.queries import Budget, PanPrivateDensity, laplace_count, laplace_sum, private_kmeans, randomised_response
+from reident.queries import Budget, laplace_count, laplace_sum, private_kmeans, randomised_response
 
 #: Nearly no noise: what remains is the answer.
 SURE = 1e6
@@ -120,9 +120,3 @@ def test_a_forked_process_does_not_repeat_the_noise_of_its_parent():
     os.close(read)
     os.close(write)
     assert not np.isin(rng.random(8), theirs).any()
-
-
-def test_the_memory_of_a_density_takes_in_what_was_declared():
-    density = PanPrivateDensity(["a", "b"], epsilon=1)
-    with pytest.warns(PrivacyWarning, match="1 of `items`"):
-        density.update(["a", "RareCanary"])

@@ -1,7 +1,6 @@
 """One way to a release: what is assessed is what is protected, and nothing confidential stands in for public inputs."""
 
 import json
-import pickle
 from dataclasses import replace
 
 import geopandas as gpd
@@ -13,14 +12,12 @@ import shapely
 
 import reident as rd
 from judged import protect_into
-from reident.base import DataError, ParameterError
+from reident.base import ParameterError
 from reident.methods import entries, find
-from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
-from reident.methods.release import RELEASES
+from reident.methods.forms import NONE, guarantee, lacking, release, tolerance
 from reident.networks.graph import as_network
 from reident.workbench import making, pipeline, ru_map, simulate
-from reident.workbench.microdata import Microdata, microdata
-from reident.workbench.profiling import profile_data
+from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -157,17 +154,6 @@ def test_a_release_keeps_what_the_method_says(entry):
         assert rd.tables.k_anonymity(made.table, columns) >= 4
 
 
-def test_as_they_are_and_forms():
-    assert set(FORMS) == set(RELEASES)
-    for kind, form in (("places", "points"), ("table", "table"), ("network", "network")):
-        data = _data(kind)
-        made = release(data, NONE)
-        assert (made.form, made.n_original) == (form, len(data.table))
-        pd.testing.assert_frame_equal(made.table, data.table)
-    with pytest.raises(DataError, match="no distances"):
-        made.distances()
-
-
 def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     people = _people()
     bare = microdata(people, quasi="sex", kind="places")
@@ -192,26 +178,6 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     }  # fmt: skip
 
 
-def test_public_inputs_travel_with_the_data():
-    data = _data("places")
-    again = pickle.loads(pickle.dumps(data))
-    assert again.digest() == data.digest()
-    assert set(again.public) == {"area", "areas", "candidates", "density"}
-    for method in ("swap", "population_donut", "areal_elimination", "dhs", "lipschitz_embedding"):
-        _same(release(data, method, rng=3), release(again, method, rng=3))
-    other = microdata(_people(), quasi="sex", kind="places", public={**PUBLIC, "area": shapely.box(7, 49, 10, 53)})
-    assert other.digest() != data.digest()
-
-
-def test_assess_says_what_it_left_out():
-    bare = microdata(_people(), quasi="sex", kind="places")
-    left_out = plan(bare, None, ["label_linkage"], ["distances_kept"]).left_out
-    profile = profile_data(_people(), ["sex"], None)
-    found = rd.Assessment(profile, None, None, 0.25, 0.0, 2, "", ("places",), left_out)
-    assert any(line.startswith("Left out: swap. `candidates` must be given") for line in found.assumptions())
-    assert not any("Left out" in line for line in replace(found, left_out={}).assumptions())
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -227,11 +193,6 @@ def test_an_option_out_of_range_is_refused_before_the_first_trial(spec, monkeypa
     monkeypatch.setattr(ru_map, "sweep", None)
     with pytest.raises(ParameterError, match=r"must lie in|must be at most"):
         rd.risk_utility(_people(), [spec], ["label_linkage"], ["distances_kept"], quasi="sex", public=PUBLIC, n_known=9)
-
-
-def test_a_default_does_not_stand_in_the_way():
-    assert find("donut").check({"outer_m": 100.0}) == {"inner_m": 10.0, "outer_m": 100.0}
-    assert find("donut").check({"outer_m": 900.0})["inner_m"] == 500.0
 
 
 def test_a_projected_grid_is_that_of_the_crs():
@@ -292,34 +253,6 @@ class TestTolerance:
             self._window("disc", {}, self._known(), rule="normal")
         with pytest.raises(ParameterError, match="`window` must be one of"):
             self._window("disc", {}, self._known(), rule="guess")
-
-
-def test_microdata_is_what_forms_need():
-    assert Microdata("table", _people(), [], None, [], {}).public == {}
-
-
-def test_areas_are_not_asked_for_more_inhabitants_than_they_have():
-    made = plan(
-        _data("places"), ["areal_elimination"], ["nearest_place"], ["distances_kept"], n_known=10, n_released=30
-    )
-    assert [one["options"]["k"] for one in made.settings[1:]] == [20, 200]
-
-
-@pytest.mark.slow
-def test_masks_of_agencies_and_papers_are_judged_beside_each_other():
-    masks = {
-        "population_donut": {"k_min": 5}, "dhs": {}, "areal_elimination": {"k": 100},
-        "planar_laplace": {"epsilon_per_km": 0.05},
-    }  # fmt: skip
-    found = rd.risk_utility(
-        _people(), [{"name": name, **given} for name, given in masks.items()],
-        ["nearest_place", "repeated_masks", "registration"], ["distances_kept"], quasi=["sex", "urban"], kind="places",
-        public={name: PUBLIC[name] for name in PUBLIC if any(name in find(mask).public for mask in masks)},
-        n_known=30, n_released=40, repetitions=1, progress=False,
-    )  # fmt: skip
-    judged = found.pivot_table("risk", "method", "attack", dropna=False).loc[list(masks)]
-    assert judged.shape == (4, 3)
-    assert judged.notna().all(axis=None)
 
 
 def test_noise_that_is_drawn_again_averages_out():

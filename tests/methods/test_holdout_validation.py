@@ -1,7 +1,6 @@
 """The certificate of a map from reference sets: small where a map is right to the step that it claims."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from reident.data import points_in_area
 from reident.location import holdout_validation, locate_by_reference_sets, recover_coordinates
 from reident.location import reference_map as module
 from reident.location.spherical_mds import gaps_km, procrustes
-from reident.places.distances import unit_vectors
 
 AREA = box(8, 50, 11, 52)
 pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
@@ -121,21 +119,3 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
     ratio = np.sqrt(np.mean(np.square(drawn), axis=0)) / told
     assert 0.8 < np.median(ratio) < 1.5
     assert np.corrcoef(np.log(told), np.log(np.mean(drawn, axis=0)))[0, 1] > 0.7
-
-
-@pytest.mark.slow
-def test_no_record_leads_a_whole_map_astray(monkeypatch):
-    # With other rules one record of this file lay 4.5 km off and pulled the motion that fits all: every other one of
-    # its map counted as wrong, twelve certified ones among them.
-    monkeypatch.syspath_prepend(Path(__file__).parents[2])
-    from benchmarks._reference_sets import release
-
-    true, released = release(20302, 200, 20, 30, 0.1, 0.0, 0.0)
-    found = locate_by_reference_sets(released, step_km=0.1, rng=20302)
-    rows = (found.positions["island"] == 0).to_numpy()
-    placed = unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T)
-    off = gaps_km(placed @ procrustes(placed, true[rows]).T, true[rows])
-    p_value = found.positions.loc[rows, "p_value"].to_numpy()
-    assert (p_value <= 0.01).sum() >= 10
-    assert (off[p_value <= 0.01] <= 0.1).all()
-    assert off.max() < 1

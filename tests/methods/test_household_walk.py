@@ -61,18 +61,19 @@ def fewest(table, release):
 
 @pytest.mark.slow
 def test_from_the_file_of_households_to_a_release_with_places_that_passed(tmp_path):
-    table = households().reset_index(drop=True)
+    table = households(360).reset_index(drop=True)
     recipe = written(tmp_path, table)
     assert "role: household" in recipe.read_text("utf-8")
-    for k, least, code in ((200, 32, 0), (50, 1, 3)):
+    for k, least, code in ((160, 32, 0), (40, 1, 3)):
         with_chain(recipe, k, least)
         made = call(tmp_path, "protect", "--recipe", "recipe.yaml", "--out", f"release{k}")
         assert made.returncode == 0, made.stderr
         release = pd.read_csv(tmp_path / f"release{k}/release.csv", sep=";", dtype=str, encoding="latin-1")
         release = release.fillna("")
         judged = call(
-            tmp_path, "check", f"release{k}", "--against", "haushalte.csv", "--recipe", "recipe.yaml", "--out", f"{k}"
-        )
+            tmp_path, "check", "--quick", f"release{k}", "--against", "haushalte.csv", "--recipe", "recipe.yaml",
+            "--out", f"{k}",
+        )  # fmt: skip
         assert judged.returncode == code, judged.stdout
         assert ("passed" in judged.stdout.splitlines()[0]) == (code == 0)
         assert len(release) > 0.7 * len(table)
@@ -82,21 +83,6 @@ def test_from_the_file_of_households_to_a_release_with_places_that_passed(tmp_pa
         above = yaml.safe_load((tmp_path / f"{k}/verdict.json").read_text("utf-8"))["share_above_limit"]
         assert above >= naive - 1e-9
         assert (naive == 0) == (code == 0)
-
-
-def test_where_nothing_with_places_passes_the_advice_says_what_to_give_up(tmp_path):
-    table = households(60)
-    written(tmp_path, table)
-    found = call(
-        tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--must-keep", "place", "--limit", "0.05",
-        "-q",
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr
-    assert "no release tried puts at most 0% of persons above a risk of 5%, and nothing is advised" in found.stdout
-    assert "one of these would have to be given up: place (without --must-keep it may be withheld)" in found.stdout
-    wrong = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--must-keep", "Haushalt", "-q", "--out", "x")
-    assert wrong.returncode == 2
-    assert "`must_keep`" in wrong.stderr
 
 
 def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_withheld():

@@ -50,12 +50,6 @@ def test_distances_equal_networkx(graph):
     assert reident.networks.diameter(graph, exact_limit=0) == max(distances, default=0)
 
 
-@given(graphs)
-@settings(max_examples=15)
-def test_density_and_degrees_equal_networkx(graph):
-    assert reident.networks.density(graph) == pytest.approx(nx.density(graph))
-
-
 def test_more_than_64_sources_and_nodes():
     graph = nx.barabasi_albert_graph(150, 2, seed=1)
     assert reident.networks.average_path_length(graph) == pytest.approx(nx.average_shortest_path_length(graph))
@@ -85,13 +79,6 @@ def test_power_law_exponent_maximises_the_likelihood():
 def test_power_law_exponent_of_degenerate_degrees():
     assert reident.networks.power_law_exponent(nx.cycle_graph(5), x_min=2) == math.inf
     assert math.isnan(reident.networks.power_law_exponent(nx.cycle_graph(5)))
-
-
-def test_properties_of_tiny_graphs():
-    for graph in (nx.empty_graph(1), nx.empty_graph(3), nx.path_graph(2)):
-        found = reident.networks.network_properties(graph)
-        assert found.clustering == 0
-        assert found.diameter_low == found.diameter_high
 
 
 def test_overlap_and_mapping_quality():

@@ -12,11 +12,8 @@ import pytest
 import reident as rd
 from commands import call
 from judged import attacked
-from reident import DataError
-from reident.networks.files import SIDES, read_relations
-from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
-from reident.workbench.network_search import MOST_NODES, search_network
+from reident.workbench.network_search import search_network
 from reident.workbench.ru_map import tried_releases
 
 pytestmark = pytest.mark.whole
@@ -49,31 +46,6 @@ def test_a_network_in_which_friends_of_friends_tell_is_refused_whatever_its_degr
     assert found.candidates["kept"].is_monotonic_decreasing
     assert (found.candidates["share_above_limit"] > 0).all()
     assert found.after is None
-
-
-def test_large_networks_are_left_to_the_check(monkeypatch):
-    assert judged(nx.cycle_graph(MOST_NODES + 1), ["naive"]) is None
-    graph = nx.path_graph(40)
-    monkeypatch.setattr(network_search, "MOST_NODES", 30)
-    monkeypatch.setattr(assessing, "MOST_NODES", 30)
-    found = rd.assess(
-        persons_of(rd.networks.as_network(graph)),
-        network=graph,
-        methods={"network": ["naive"]},
-        profile="smoke",
-        progress=False,
-    )
-    assert found.sentence.startswith("no release was judged, and nothing is advised: 40 nodes, more than 30, take long")
-
-
-def test_a_release_that_cannot_be_made_is_a_row_with_the_reason(monkeypatch):
-    def impossible(self, step, draw):
-        raise DataError("not with these nodes")
-
-    monkeypatch.setattr(network_search.NetworkBench, "release", impossible)
-    found = judged(nx.complete_graph(12), ["naive"])
-    assert found.candidates["reason"].tolist() == ["not with these nodes"]
-    assert not found.passed
 
 
 def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
@@ -159,44 +131,6 @@ def test_an_attack_is_not_led_through_ties_by_the_true_order():
         assert (run["worst"] <= 0.25).all()
 
 
-def test_no_number_depends_on_the_order_of_a_list_or_of_an_edges_ends(tmp_path):
-    graph, rng = nx.barabasi_albert_graph(50, 2, seed=1), np.random.default_rng(0)
-    numbers = rng.permutation(50)
-    lists = {
-        "known": [(f"Müller, Anna {a}", f"Müller, Anna {b}") for a, b in graph.edges],
-        "released": [(numbers[a], numbers[b]) for a, b in graph.edges][4:],
-    }
-
-    def found(shuffled):
-        for name, edges in lists.items():
-            rows = [edges[i] for i in rng.permutation(len(edges))] if shuffled else edges
-            rows = [row[::-1] if shuffled and rng.random() < 0.5 else row for row in rows]
-            pd.DataFrame(rows, columns=["von", "nach"]).to_csv(tmp_path / f"{name}.csv", index=False)
-        paths = [tmp_path / "released.csv", tmp_path / "known.csv"]
-        pairs = {f"Müller, Anna {a}": str(numbers[a]) for a in range(50)}
-        return rd.check(
-            *map(rd.networks.read_graph, paths), pairs, attacks=["degree", "neighbourhood", "coalition", "passive"]
-        )
-
-    first, second = found(shuffled=False), found(shuffled=True)
-    pd.testing.assert_frame_equal(first.attacks, second.attacks)
-    assert any("following them from person to person" in note for note in first.notes)
-
-
-def test_loops_and_repeated_relations_end_no_command(tmp_path):
-    graph = nx.barabasi_albert_graph(30, 2, seed=1)
-    rows = [f"{a},{b}" for a, b in [*graph.edges, (1, 1), *[(b, a) for a, b in graph.edges][:6]]]
-    (tmp_path / "calls.csv").write_text("\n".join(["caller,callee", *rows]))
-    told = "reident: 'calls.csv': 1 relation(s) of a person with itself and 6 repeated relation(s), in either direction"
-    for line in (
-        ["protect", "calls.csv", "--method", "degree_anonymity", "--set", "k=5"],
-        ["check", "release", "--against", "calls.csv", "--network"],
-    ):
-        code, said = run(tmp_path, *line)
-        assert code in (0, 3), said
-        assert said.count(told) == 1
-
-
 def test_what_a_list_says_of_relations_beside_with_whom_is_joined(tmp_path):
     """In a complete network everybody looks alike; directions, numbers and kinds of relations tell them apart."""
     rng, n = np.random.default_rng(4), 24
@@ -228,17 +162,3 @@ def test_what_a_list_says_of_relations_beside_with_whom_is_joined(tmp_path):
     assert judged([], ends) == pytest.approx(alone(np.bincount(ends[0], minlength=n)), abs=1e-6)
     assert judged(["calls"], sorted_ends) == alone(calls) == 1
     assert judged(["calls", "kind"], ends) == 1
-
-
-def test_marks_of_relations_are_named_and_no_column_takes_the_place_of_another(tmp_path):
-    """A list may call any column of its own as it likes; the sides of a row stay what they are."""
-    table = pd.DataFrame({"von": ["a", "a", "d", "c"], "nach": ["b", "c", "a", "b"], "first": [5, 6, 7, None]})
-    table.to_csv(tmp_path / "known.csv", index=False)
-    found = read_relations(tmp_path / "known.csv")
-    sides = found.marks[list(SIDES)]
-    assert sides.loc["a"].tolist() == [2, 1]
-    assert found.marks["first"].to_dict() == {"a": "5.0; 6.0; 7.0", "b": "; 5.0", "c": "; 6.0", "d": "7.0"}
-    done = call(tmp_path, "check", "known.csv", "--against", "known.csv", "--network", "--same-order", "--out", "out")
-    notes = json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["notes"]
-    joined = f"Of each person's relations these were joined, too: {', '.join([*SIDES, 'first'])}."
-    assert joined in notes, done.stderr

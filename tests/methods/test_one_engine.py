@@ -1,7 +1,6 @@
 """Networks and answers go through the engine of the maps; every attack by name says something about some release."""
 
 import json
-import pickle
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -146,31 +145,6 @@ def test_a_map_of_a_network():
     utility = frame.drop_duplicates(["method", "value"]).set_index(["method", "value"])["utility"]
     assert utility[("naive", "")] == 1
     assert utility[("swap_edges", "0.9")] < 0.3
-
-
-def test_edge_disclosure_is_that_of_the_measure():
-    data = microdata(GRAPH, quasi=())
-    made = plan(data, ["naive"], ["edge_disclosure"], ["edge_overlap"])
-    assert run(made).frame["risk"].item() == pytest.approx(rd.networks.edge_disclosure(GRAPH, GRAPH).mean_posterior)
-
-
-def test_a_part_of_a_network_can_be_known():
-    frame = rd.risk_utility(
-        GRAPH, ["naive"], ["degree"], ["density_kept"], n_known=30, overlap=0.5, n_released=40, repetitions=2,
-        progress=False,
-    )  # fmt: skip
-    assert frame.loc[frame["method"] == "naive", "risk"].iloc[0] < 0.5
-    assert plan(_data("network")).intruder.n_common == 70
-
-
-def test_a_network_travels_to_the_workers():
-    data = microdata(nx.relabel_nodes(GRAPH, {0: "a", 1: ("b", 2)}), quasi=())
-    again = pickle.loads(pickle.dumps(data))
-    assert len(again.table) == 70
-    np.testing.assert_array_equal(again.network.indices, data.network.indices)
-    other = nx.relabel_nodes(GRAPH, {0: 1, 1: 0})
-    assert microdata(nx.gnm_random_graph(70, 201, seed=1), quasi=()).digest() != data.digest()
-    assert other.number_of_edges() == data.network.n_edges
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.7, 1.0])

@@ -5,37 +5,11 @@ from __future__ import annotations
 import itertools
 
 import networkx as nx
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from networkx.algorithms.isomorphism import GraphMatcher
 
 from reident import SearchLimitWarning
 from reident.data.simulate import preferential_attachment
 from reident.networks import coalition, implant, naive_anonymise, recover
-from reident.networks.planted_subgraph import is_rigid
-
-
-def placements(released, plan):
-    """Find all placements by induced subgraph isomorphism with degrees, as networkx finds them."""
-    pattern = nx.from_numpy_array(plan.joined)
-    nx.set_node_attributes(pattern, dict(enumerate(plan.degrees.tolist())), "degree")
-    nx.set_node_attributes(released, dict(released.degree()), "degree")
-    matcher = GraphMatcher(released, pattern, node_match=lambda a, b: a["degree"] == b["degree"])
-    found = set()
-    for match in matcher.subgraph_isomorphisms_iter():
-        back = {position: node for node, position in match.items()}
-        found.add(tuple(back[i] for i in range(len(plan.nodes))))
-    return found
-
-
-@given(st.integers(0, 1000), st.integers(2, 4))
-@settings(max_examples=15)
-def test_search_finds_every_placement(seed, k):
-    graph = nx.gnp_random_graph(14, 0.3, seed=seed)
-    plan = implant(graph, [0], k=k, d0=1, d1=3, redraws=0, rng=seed)
-    assert set(recover(plan.graph, plan).placements) == placements(plan.graph, plan)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -91,19 +65,6 @@ def test_slack_ranks_by_fit():
         assert found.mapping == {5: 5, 6: 6, 7: 7}
 
 
-def test_rigid_means_no_automorphism():
-    path = nx.to_numpy_array(nx.path_graph(4)).astype(bool)
-    assert not is_rigid(path, np.array([1, 2, 2, 1]))
-    assert is_rigid(path, np.array([1, 2, 2, 5]))
-
-
-def test_redraws_are_capped_and_said():
-    plan = implant(nx.path_graph(30), [0], k=2, d0=2, d1=2, redraws=5, rng=1)
-    assert not plan.is_rigid
-    assert plan.n_draws == 6
-    assert not recover(plan.graph, plan).is_unique
-
-
 def test_coalition_finds_itself_and_its_friends():
     graph = preferential_attachment(400, 5, rng=4)
     inner = graph.to_networkx()
@@ -118,11 +79,6 @@ def test_coalition_finds_itself_and_its_friends():
     alone = {node for node, own in seen.items() if own and list(seen.values()).count(own) == 1}
     assert set(found.mapping) == alone
     assert alone
-
-
-def test_same_seed_same_plan():
-    first, second = (implant(nx.path_graph(60), [1, 2], k=5, d0=3, d1=6, rng=9) for _ in range(2))
-    assert (first.network.indices == second.network.indices).all()
 
 
 def test_search_limit_is_said():

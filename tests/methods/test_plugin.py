@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -11,7 +10,6 @@ import zipfile
 from pathlib import Path
 from typing import Annotated, Any
 
-import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,16 +82,6 @@ def test_in_releases_and_the_explorer(example, people, tmp_path):
     assert ("same parallel", "same_parallel") in explorer.attack.options
 
 
-def test_options_are_checked_by_the_signature(example, people):
-    for spec, words in (({"blur_deg": 3.0}, "must lie in"), ({"blur_m": 3.0}, "it has blur_deg")):
-        with pytest.raises(ParameterError, match=words):
-            rd.risk_utility(
-                people, [{"name": "snap_to_stops", **spec}], ["same_parallel"], public={"stops": STOPS}, **MAP
-            )
-    with pytest.raises(ParameterError, match="`north` must lie in"):
-        rd.risk_utility(people, ["disc"], [{"name": "same_parallel", "north": 9.0}], **MAP)
-
-
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     """It is built from the `pyproject.toml` that the page on own methods shows."""
     pytest.importorskip("hatchling")
@@ -151,43 +139,6 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
         registry._installed.cache_clear()
 
 
-def _page():
-    """Return the example of the page on own methods, and its part that registers the methods."""
-    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "own-methods.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    return code, code.partition("rng = ")[0]
-
-
-def test_the_page_on_own_methods_runs_from_the_first_to_the_last_line(example, capsys):
-    names = {}
-    exec(_page()[0], names)
-    assert "same parallel" in capsys.readouterr().out
-    frame = names["frame"]
-    risk = frame.set_index(["method", "value", frame["attack"].str.partition(",")[0]])["risk"]
-    assert set(frame.loc[frame["method"] == "shift_north", "value"]) == {"0.01", "0.1", "0.5"}  # the grid, as given
-    assert risk[("original", "", "same parallel")] == 1
-    assert risk[("shift_north", "0.5", "same parallel")] < 0.2
-    moved = frame.drop_duplicates(["method", "value"]).set_index(["method", "value"])["utility"]
-    assert moved[("original", "")] == 1 > moved[("shift_north", "0.1")] > moved[("shift_north", "0.5")]
-    people = names["people"].assign(id=range(60))
-    report = attacked(people, people, attacks=["same_parallel"], quasi="sex", lat="lat_deg", lon="lon_deg", id="id")
-    assert report["share_above_limit"].tolist() == [1]
-
-
-@pytest.mark.parametrize("crs", [None, "EPSG:4326", "EPSG:25832"])
-def test_it_works_in_degrees_whatever_the_crs(example, people, crs):
-    """So do the method of the page on own methods and its public input: both had failed with KeyError 'lat_deg'."""
-    exec(_page()[1], {})
-    data = people
-    if crs:
-        places = gpd.points_from_xy(people["lon_deg"], people["lat_deg"], crs="EPSG:4326")
-        data = gpd.GeoDataFrame(people[["sex"]], geometry=places).to_crs(crs)
-    given = microdata(data, quasi="sex", public={"stops": STOPS})
-    shifted = release(given, "shift_north", {"shift_deg": 0.5}).table
-    np.testing.assert_allclose(shifted["lat_deg"], people["lat_deg"] + 0.5, atol=1e-8)
-    snapped = release(given, "snap_to_stops", rng=1).table
-    assert set(snapped["lat_deg"]) == {50.2, 50.8}
-
-
 def test_the_judge_runs_it_too(example, people):
     """What is registered is run by `evaluate` and by `check`, unasked and by name."""
     shown = people.assign(id=range(60))
@@ -237,8 +188,3 @@ def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(exam
     assert seen
     assert not [name for name, found in seen.items() if found]
     assert set(frames[0]["method"]) >= {"shifted", "original"}
-
-
-def test_no_house_name_is_taken(example):
-    with pytest.raises(ParameterError, match="which the package has"):
-        rd.register(find("disc"))

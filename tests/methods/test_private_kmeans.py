@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import PrivacyWarning
 from reident.queries import private_kmeans
-from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre, spread_centres
+from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre
 
 
 def blobs(n=600, seed=0):
@@ -77,11 +77,6 @@ def test_centres_are_in_the_units_of_the_bounds():
     assert max(nearest) < 0.3
 
 
-def test_halving_spends_all_but_the_last_half():
-    found = private_kmeans([[0.5]], 1, bounds=(0, 1), epsilon=1, n_iterations=3, schedule="halving")
-    assert found.epsilon == 1 - 1 / 8
-
-
 @pytest.mark.parametrize("empty", ["split", "keep"])
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_noise_larger_than_the_data_gives_centres_within_bounds(empty, n):
@@ -91,17 +86,6 @@ def test_noise_larger_than_the_data_gives_centres_within_bounds(empty, n):
         assert np.isfinite(found.centres).all()
         assert ((found.centres >= 0) & (found.centres <= 1)).all()
         assert (found.counts >= 0).all()
-
-
-def test_spread_start_looks_at_no_data_and_avoids_neighbours_and_borders():
-    for k, d in ((1, 1), (4, 2), (9, 2), (5, 4)):
-        centres = spread_centres(k, d, rng=0)
-        assert centres.shape == (k, d)
-        assert ((centres > 0) & (centres < 1)).all()
-        if k > 1:
-            random = np.random.default_rng(0).random((200, k, d))
-            gap = [np.linalg.norm(c[:, None] - c, axis=-1)[np.triu_indices(k, 1)].min() for c in [centres, *random]]
-            assert gap[0] > np.quantile(gap[1:], 0.9)
 
 
 @pytest.mark.slow

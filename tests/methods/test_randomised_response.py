@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import ParameterError, PrivacyWarning
+from reident import ParameterError
 from reident.queries import Budget, randomised_response
 from reident.queries.randomisation import response_variance
 
@@ -84,27 +84,6 @@ def test_truth_alone_is_no_protection_and_chance_alone_no_estimate():
     assert honest.estimate()["share"].tolist() == pytest.approx([1 / 3, 2 / 3])
     with pytest.raises(ParameterError, match="pure chance"):
         randomised_response([True], truth_probability=0).estimate()
-
-
-def test_keeps_the_index_and_warns_under_a_seed():
-    answers = pd.Series([True, False], index=["p", "q"])
-    with pytest.warns(PrivacyWarning):
-        response = randomised_response(answers, epsilon=1, rng=0)
-    assert response.responses.index.tolist() == ["p", "q"]
-    assert not response.private
-
-
-@pytest.mark.parametrize("epsilon", [1000, 10**6, 2**70])
-def test_an_epsilon_that_allows_everything_ends_and_hides_nothing(epsilon):
-    answers = ["a", "b", "c"] * 20
-    response = randomised_response(answers, epsilon=epsilon, categories=["a", "b", "c"])
-    assert response.responses.tolist() == answers
-    assert response.epsilon == epsilon
-
-
-def test_answers_of_several_kinds_stay_what_they_are():
-    response = randomised_response([1, "a", 1], truth_probability=1, categories=[1, "a"])
-    assert response.responses.tolist() == [1, "a", 1]
 
 
 def test_a_budget_is_spent_before_a_coin_is_thrown():

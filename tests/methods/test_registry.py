@@ -13,10 +13,8 @@ import pytest
 import shapely
 
 from reident.base import DataError, ParameterError, Real
-from reident.methods import CALLS as FORMS_OF_CALLS
-from reident.methods import DATA, ENTRIES, ROLES, Entry, Parameter, entries, find, methods_table
-from reident.methods._entry import NAMES
-from reident.methods.forms import ARGUMENTS, FORMS, release
+from reident.methods import ENTRIES, Entry, Parameter, entries, find, methods_table
+from reident.methods.forms import ARGUMENTS, release
 from reident.networks.graph import as_network
 from reident.workbench.microdata import microdata
 from reident.workbench.simulate import repeat_trial
@@ -58,16 +56,6 @@ def _data(kind):
         ),
     }
     return microdata(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
-
-
-def test_names_are_unique_and_words_are_known():
-    assert set(ARGUMENTS) == set(NAMES)
-    assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
-    for entry in ENTRIES:
-        assert entry.role in ROLES
-        assert entry.data in DATA
-        assert entry.form in (FORMS if entry.role == "anonymiser" else FORMS_OF_CALLS)
-        assert entry.source
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

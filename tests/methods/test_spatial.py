@@ -82,14 +82,6 @@ def test_rank_correlation_is_scipy_s():
     assert np.isnan(spatial.rank_correlation(d, np.ones_like(d) - np.eye(30), record=0))
 
 
-def test_contraction_of_everything_changes_no_order():
-    d = distances()
-    assert spatial.nearest_neighbour_agreement(d, d / 2) == 1.0
-    assert spatial.clustering_agreement(d, d / 2, n_clusters=5) == 1.0
-    assert spatial.rank_correlation(d, d / 2, record=0) == pytest.approx(1.0)
-    assert spatial.gwr_weight_overlap(d, d / 2, bandwidth_km=100) < 1
-
-
 def test_gwr_weights():
     d = np.array([[0, 50, 200], [50, 0, 150], [200, 150, 0.0]])
     bisquare = spatial.gwr_weights(d, bandwidth_km=100)

@@ -39,11 +39,11 @@ def by_trial(trial):
     ("table", "chosen", "measure"),
     [
         (
-            "reference_sets", {"seed": 9203, "k": 10},
+            "reference_sets", {"seed": 9222, "n": 100, "k": 10},
             by_seed(_reference_sets.measure, "seed", "n", "d", "k", "rounding_km", "noise_km", "missing"),
         ),
         (
-            "hidden_coordinates", {"seed": 21101, "n": 200, "k": 10, "release": "rounded to 1 km"},
+            "hidden_coordinates", {"seed": 21101, "n": 100, "k": 10, "release": "rounded to 1 mm"},
             by_seed(_hidden_coordinates.measure, "seed", "n", "d", "k", "release"),
         ),
         (

@@ -9,7 +9,7 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-from shapely import Point, box
+from shapely import box
 
 import reident as rd
 from commands import call
@@ -83,14 +83,6 @@ def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_p
         path = stated.write(tmp_path / "r.yaml")
         with pytest.raises(DataError, match="record 8"):
             _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame
-
-
-def test_an_impossible_or_empty_geometry_counts_as_missing():
-    points = in_geometry(persons())
-    points.loc[[3, 4], "geometry"] = [Point(0, 231.5), None]
-    with pytest.warns(UserWarning, match=r"geometry: 1 record\(s\) with an impossible place \(record 4\)"):
-        placed = with_places(points, None, None)
-    assert placed.geometry.isna().tolist() == [i in (3, 4) for i in range(60)]
 
 
 def hints(tmp_path, table):
@@ -176,17 +168,6 @@ def test_the_crs_of_an_option_is_that_of_a_file_without_one():
         with_places(placed, None, None, "EPSG:3857")
 
 
-def test_the_quasi_identifiers_of_an_option_leave_the_geometry_a_place(tmp_path):
-    path = tmp_path / "persons.gpkg"
-    in_geometry(persons()).to_file(path)
-    opened = open_file(path)
-    told = recipe_of(opened, str(path)).with_columns(quasi=["sex"])
-    assert told.named("place") == ["geometry"]
-    dataset = dataset_of(opened, told)
-    assert hasattr(dataset.frame, "to_crs")
-    assert dataset.quasi == ["sex"]
-
-
 COUNTIES = gpd.GeoDataFrame(geometry=[box(-74.2, 40.5, -74.0, 40.9), box(-74.0, 40.5, -73.8, 40.9)], crs="EPSG:4326")
 TOWNS = pd.DataFrame({"lat_deg": [40.6, 40.8], "lon_deg": [-74.1, -73.9], "persons_per_km2": [900.0, 400.0]})
 
@@ -226,21 +207,3 @@ def test_every_mask_stays_within_its_container(mask, crs):
             assert shapes.intersects(place).any()
         else:
             assert shapes[COUNTIES.contains(before[row])].intersects(place).all()
-
-
-def test_a_point_beyond_the_raster_is_left_out_and_named():
-    centres = [(lat, lon) for lat in np.arange(52.4, 52.6, 0.01) for lon in np.arange(13.3, 13.5, 0.01)]
-    raster = pd.DataFrame(centres, columns=["lat_deg", "lon_deg"]).assign(persons_per_km2=4000.0)
-    points = pd.DataFrame({"lat_deg": [52.5, 48.1, 0.0], "lon_deg": [13.4, 11.6, 0.0]})
-    with pytest.warns(UserWarning, match=r"2 record\(s\) lie beyond the raster .* \(record 2, 3\)"):
-        after = rd.places.mask_population_donut(points, raster, k_min=10, k_max=100, rng=1)
-    assert list(after.index) == [0]
-
-
-def test_records_at_zero_do_not_stretch_the_map_of_all_others():
-    from reident.location.population_density import PopulationDensity
-
-    table = persons(120).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
-    plain = PopulationDensity(table, None, scatter_km=5.0)
-    table.loc[:3, ["lat_deg", "lon_deg"]] = 0.0
-    assert PopulationDensity(table, None, scatter_km=5.0).side <= 1.1 * plain.side

@@ -201,18 +201,6 @@ def test_another_number_is_another_person_to_a_reader_of_the_release():
     np.testing.assert_array_equal(owners[released.users], searches.users)
 
 
-def test_searches_name_fewer_persons_the_shorter_a_number_stays():
-    sizes = {"n_users": 3000, "n_items": 6000, "n_ratings": 120_000, "n_known": 8, "attacks": 100}
-    right = {
-        defence: histories.search_trial(np.random.default_rng(4), defence=defence, **sizes)["right"]
-        for defence in histories.SEARCH_DEFENCES
-    }
-    whole, year, month, day, common = right.values()
-    assert whole > 0.5
-    assert whole >= year > month > day
-    assert common < 0.7 * whole
-
-
 # -- mechanisms --------------------------------------------------------------------------------------------------------
 
 
