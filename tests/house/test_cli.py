@@ -2,9 +2,7 @@
 
 import os
 import signal
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -78,18 +76,3 @@ def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
         main()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "reident: interrupted before it was done\n"
-
-
-@pytest.mark.notebook
-@pytest.mark.slow
-def test_an_interrupted_reproduction_says_that_it_goes_on(tmp_path):
-    line, kws = command("reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", tmp_path / "out")
-    first = subprocess.Popen(line, **kws, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-    deadline = time.monotonic() + 240
-    while not list(tmp_path.rglob("cells.json")) and first.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(first.pid, signal.SIGINT)
-    _, message = first.communicate(timeout=240)
-    assert first.returncode == 130, message
-    assert "the same command goes on from there" in message
-    assert not (tmp_path / "out" / "kroll2015").exists()

@@ -108,7 +108,7 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
     at = np.isfinite(deviation)
     island.values = np.where(at, island.sign[:, None] * (deviation + island.f - island.shift[:, None]), np.nan)
     exact, true, drawn = island.values, island.x.copy(), []
-    for _ in range(30):
+    for _ in range(15):
         again = copy.deepcopy(island)
         again.values = exact + rng.normal(0, 0.01, exact.shape)
         again._fitted = 0
