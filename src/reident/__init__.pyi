@@ -221,7 +221,8 @@ from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
 from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe
 from .workbench.assessing import Assessment as Assessment, assess as assess
 from .workbench.check import Finding as Finding, Verdict as Verdict, check as check
-from .workbench.dataset import Dataset as Dataset, Schema as Schema, open_dataset as open_dataset
+from .workbench.dataset import Dataset as Dataset, open_dataset as open_dataset
+from .workbench.schema import Schema as Schema
 from .workbench.evaluate import RiskReport as RiskReport, evaluate as evaluate
 from .workbench.knowledge import KnowledgePrice as KnowledgePrice, knowledge_price as knowledge_price
 from .workbench.pipeline import Pipeline as Pipeline, Release as Release, Step as Step, protect as protect

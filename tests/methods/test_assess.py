@@ -222,8 +222,8 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
     assert code == 0, said
     assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
     recipe = rd.read_recipe(tmp_path / "report" / "recipe.yaml")
-    assert recipe.named("quasi-identifier") == ["Alter", "Geschlecht"]
-    assert recipe.named("sensitive") == sensitive[1:]
+    assert recipe.schema.named("quasi-identifier") == ["Alter", "Geschlecht"]
+    assert recipe.schema.named("sensitive") == sensitive[1:]
     commands = re.findall("reident ((?:protect|check) .*)", said)
     assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
     code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
@@ -256,7 +256,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.open_file(path)
     recipe = recipe_of(opened, str(path))
-    roles = {"quasi": recipe.named("quasi-identifier"), "sensitive": recipe.named("sensitive")}
+    roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
     given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
     found = rd.assess(opened.data, **roles, **given, limit=0.25)
     assert found.search.passed

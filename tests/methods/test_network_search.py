@@ -11,11 +11,11 @@ import pytest
 
 import reident as rd
 from commands import call
-from judged import attacked
+from judged import attacked, records
 from reident import DataError
 from reident.networks.files import SIDES, read_relations
 from reident.workbench import assessing, network_search
-from reident.workbench.microdata import microdata, persons_of
+from reident.workbench.microdata import persons_of
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.ru_map import tried_releases
 
@@ -28,7 +28,7 @@ def run(folder, *arguments):
 
 
 def judged(graph, methods, **options):
-    data = microdata(graph, quasi=(), kind="network")
+    data = records(graph, quasi=(), kind="network")
     settings = tried_releases(data, methods, len(data.table))[0]
     return search_network(data.network, settings, **{"limit": 0.25, "tolerate": 0.0, "draws": 2, "seed": 1, **options})
 

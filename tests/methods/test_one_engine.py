@@ -13,12 +13,11 @@ import pytest
 import shapely
 
 import reident as rd
-from judged import attacked
+from judged import attacked, records
 from reident.methods import entries
 from reident.methods.forms import read_public
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 from reident.workbench.simulate import repeat_trial
 
@@ -52,11 +51,11 @@ def run(made):
 
 def _data(kind):
     if kind == "network":
-        return microdata(GRAPH, quasi=())
+        return records(GRAPH, quasi=())
     people = _people(240)
     quasi = {"places": ["sex"], "table": ["sex", "age", "pay"]}[kind]
     sensitive = None if kind == "places" else "ill"
-    return microdata(people, quasi=quasi, sensitive=sensitive, kind=kind, public={"area": shapely.box(7, 49, 10, 52)})
+    return records(people, quasi=quasi, sensitive=sensitive, kind=kind, public={"area": shapely.box(7, 49, 10, 52)})
 
 
 #: Where an attack says something: a method of its kind of data, and what it is attacked with.
@@ -69,7 +68,7 @@ NUMBERS = {f"{model}_linkage": {"n_training": 40} for model in ("weighted_mean",
 #: Attacks that are about a release of their own.
 OWN = {
     "nearest_in_class": lambda: (
-        microdata(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
+        records(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
         ("k_epsilon", {"k": 5}),
     ),
     "reference_sets": lambda: (
@@ -81,7 +80,7 @@ OWN = {
         ("distance_noise", {"sigma_km": 1.0}),
     ),
     "similarity": lambda: (
-        microdata(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
+        records(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
         ("mondrian", {"k": 3}),
     ),
 }
@@ -149,7 +148,7 @@ def test_a_map_of_a_network():
 
 
 def test_edge_disclosure_is_that_of_the_measure():
-    data = microdata(GRAPH, quasi=())
+    data = records(GRAPH, quasi=())
     made = plan(data, ["naive"], ["edge_disclosure"], ["edge_overlap"])
     assert run(made).frame["risk"].item() == pytest.approx(rd.edge_disclosure(GRAPH, GRAPH).mean_posterior)
 
@@ -164,12 +163,12 @@ def test_a_part_of_a_network_can_be_known():
 
 
 def test_a_network_travels_to_the_workers():
-    data = microdata(nx.relabel_nodes(GRAPH, {0: "a", 1: ("b", 2)}), quasi=())
+    data = records(nx.relabel_nodes(GRAPH, {0: "a", 1: ("b", 2)}), quasi=())
     again = pickle.loads(pickle.dumps(data))
     assert len(again.table) == 70
     np.testing.assert_array_equal(again.network.indices, data.network.indices)
     other = nx.relabel_nodes(GRAPH, {0: 1, 1: 0})
-    assert microdata(nx.gnm_random_graph(70, 201, seed=1), quasi=()).digest() != data.digest()
+    assert records(nx.gnm_random_graph(70, 201, seed=1), quasi=()).digest() != data.digest()
     assert other.number_of_edges() == data.network.n_edges
 
 

@@ -21,9 +21,8 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, evaluate, own_order
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
-from reident.workbench.making import Made, Roles, Step, make
+from reident.workbench.making import Made, Step, make
 from reident.workbench.microdata import in_columns
-from reident.workbench.pipeline import roles_of
 from reident.workbench.population import population_of, told_of_groups
 from reident.workbench.roles import told_of_persons
 
@@ -83,26 +82,22 @@ class Bench:
         """The records, places in ``lat_deg`` and ``lon_deg``, or a geometry."""
         return self.dataset.frame
 
-    @cached_property
-    def roles(self) -> Roles:
-        """The roles as methods take them."""
-        return roles_of(self.dataset)
-
     @property
     def protected(self) -> list[str]:
         """The columns that an intruder may know, the place among them."""
-        return list(dict.fromkeys([*self.roles.known, *([PLACE] if self.dataset.has_places else [])]))
+        return list(dict.fromkeys([*self.dataset.quasi, *([PLACE] if self.dataset.has_places else [])]))
 
     def digest(self) -> str:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
+        data = self.dataset
         roles = [
-            self.roles.quasi, self.roles.epsilon_quasi, self.roles.secret, self.roles.household,
-            self.dataset.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
+            data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"),
+            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
             self.seed, sorted(self.always),
-            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
+            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()},
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
-        for name, table in [*sorted(read_public(self.roles.public).items()), ("", self.dataset.table)]:
+        for name, table in [*sorted(read_public(data.public).items()), ("", data.table)]:
             digest.update(json.dumps([name, *map(str, table.columns)]).encode())
             digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
         return digest.hexdigest()[:24]
@@ -123,7 +118,7 @@ class Bench:
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
-        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.roles.known)
+        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.dataset.quasi)
 
     def promise(self, chain: Sequence[Part]) -> float:
         """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
@@ -135,12 +130,8 @@ class Bench:
 
     def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Made:
         """Apply steps to the data; each draw has a stream of its own."""
-        roles = replace(
-            self.roles,
-            quasi=[name for name in self.roles.quasi if name in columns_shown],
-            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in columns_shown],
-        )
-        return make(self.data, steps, roles, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
+        shown = self.dataset.without([name for name in self.dataset.quasi if name not in columns_shown])
+        return make(shown, steps, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
 
     def losses(self, result: Made, names: list[str]) -> dict[str, float]:
         """Return the share lost of each column; of the place by neighbours and distances of a sample."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ MOST_NODES = 5000
 
 def search_network(
     network: Network, settings: Sequence[Mapping[str, Any]], *, limit: float, tolerate: float, draws: int, seed: int,
-    progress: bool = False,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Search | None:  # fmt: skip
     """Judge releases of a network, those that keep most edges first, until one passes in all its draws.
 
@@ -45,12 +45,16 @@ def search_network(
     shares_kept = np.array([bench.kept(step) for step in steps])
     rows: list[dict[str, Any]] = []
     search = Search(pd.DataFrame(columns=ROW), bench.evaluate(bench.original()), bench.persons, [], len(steps), draws)
-    for place in tqdm(np.argsort(-shares_kept, kind="stable"), desc="network", unit="release", disable=not progress):
+    for place in tqdm(
+        np.argsort(-shares_kept, kind="stable"), desc="network", unit="release", disable=progress is not True
+    ):
         step = steps[place]
         row, first = in_all_draws(
             lambda draw, step=step: bench.release(step, draw),  # type: ignore[misc]
             lambda release: bench.evaluate(release, stop_above=tolerate), draws, tolerate,
         )  # fmt: skip
+        if callable(progress):
+            progress(len(rows), len(steps))
         rows.append({"chain": step_text(step), "withheld": "", "kept": shares_kept[place]} | row)
         if first is not None and row["passed"]:
             after = bench.evaluate(first[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -185,7 +185,7 @@ def search_release(
     scale: float = 1.0,
     jobs: int | str = 1,
     cache: str | Path | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Search:
     """Judge the chains that the slots allow, the most useful first, until one passes.
 
@@ -212,8 +212,8 @@ def search_release(
         Processes, or the address of a running dask scheduler.
     cache : folder, optional
         The rows of judged candidates are stored there: the same search goes on and judges none again.
-    progress : bool
-        Show how many chains were judged.
+    progress : bool or callable
+        Show how many chains were judged, or call a function with this number and the largest.
     """
     bench = Bench(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
@@ -259,7 +259,7 @@ def search_release(
         if jobs != 1:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         bar = stack.enter_context(
-            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=not progress)
+            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
         )
         while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
             grid = [
@@ -273,6 +273,8 @@ def search_release(
                 row = {column: row[column] for column in ROW if column in row and row[column] is not None}
                 judged[key(piece)] = piece, bench.row_of(piece) | row
             bar.update(len(batch))
+            if callable(progress):
+                progress(len(judged), bar.total)
     complete = (tuple(part for part in chain if part.step) for chain in chains)
     chosen = next((steps_of_chain for steps_of_chain in complete if first(True, steps_of_chain)), None)
     unmade = [part for slot in parts for part in slot if part.reason]
