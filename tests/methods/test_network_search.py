@@ -14,10 +14,12 @@ from commands import call
 from judged import attacked, records
 from reident import DataError
 from reident.networks.files import SIDES, read_relations
-from reident.workbench import assessing, network_search
+from reident.workbench import assessing
+from reident.workbench.candidates import NetworkBench
+from reident.workbench.making import Step
 from reident.workbench.microdata import persons_of
-from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.ru_map import tried_releases
+from reident.workbench.search import search_release
 
 pytestmark = pytest.mark.whole
 
@@ -30,7 +32,11 @@ def run(folder, *arguments):
 def judged(graph, methods, **options):
     data = records(graph, quasi=(), kind="network")
     settings = tried_releases(data, methods, len(data.table))[0]
-    return search_network(data.network, settings, **{"limit": 0.25, "tolerate": 0.0, "draws": 2, "seed": 1, **options})
+    steps = [
+        Step("naive"),
+        *(Step(spec["method"], **spec["options"]) for spec in settings if spec["method"] != "naive"),
+    ]
+    return search_release(rd.Dataset(graph), [steps], **{"limit": 0.25, "draws": 2, "seed": 1, **options})
 
 
 def test_where_everybody_looks_alike_other_names_are_enough():
@@ -52,9 +58,7 @@ def test_a_network_in_which_friends_of_friends_tell_is_refused_whatever_its_degr
 
 
 def test_large_networks_are_left_to_the_check(monkeypatch):
-    assert judged(nx.cycle_graph(MOST_NODES + 1), ["naive"]) is None
     graph = nx.path_graph(40)
-    monkeypatch.setattr(network_search, "MOST_NODES", 30)
     monkeypatch.setattr(assessing, "MOST_NODES", 30)
     found = rd.assess(
         persons_of(rd.as_network(graph)), network=graph, methods={"network": ["naive"]}, profile="smoke", progress=False
@@ -63,10 +67,10 @@ def test_large_networks_are_left_to_the_check(monkeypatch):
 
 
 def test_a_release_that_cannot_be_made_is_a_row_with_the_reason(monkeypatch):
-    def impossible(self, step, draw):
+    def impossible(self, steps, columns_shown, draw):
         raise DataError("not with these nodes")
 
-    monkeypatch.setattr(network_search.NetworkBench, "release", impossible)
+    monkeypatch.setattr(NetworkBench, "release", impossible)
     found = judged(nx.complete_graph(12), ["naive"])
     assert found.candidates["reason"].tolist() == ["not with these nodes"]
     assert not found.passed

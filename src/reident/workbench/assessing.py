@@ -32,8 +32,8 @@ from reident.data.simulate import drawn_together
 from reident.methods import entries, find
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
+from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
@@ -49,6 +49,8 @@ __all__ = ["WRITTEN", "Assessment", "assess", "assess_into", "described", "relea
 WRITTEN = (
     "report.html", "report-external.html", "figures", "recipe.yaml", "recipe-earlier.yaml", "map.csv",
 )  # fmt: skip
+#: Nodes beyond which no release of a network is judged here: each takes minutes.
+MOST_NODES = 5000
 #: Records beyond which an assessment works on a random sample of so many, and says so.
 _MOST_RECORDS = 20_000
 
@@ -276,7 +278,10 @@ def assess(
     n_nodes = 0
     if "network" in tried:
         n_nodes = dataset.named_network.n_nodes
-        network = search_network(dataset.named_network, tried["network"], **rule)
+        named = [Step.of(find(spec["method"]), spec["options"]) for spec in tried["network"]]
+        steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
+        if n_nodes <= MOST_NODES:
+            network = search_release(Dataset(dataset.named_network), [steps], jobs=jobs, cache=cache, **rule)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(
         data_profile, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,

@@ -18,7 +18,7 @@ from reident.experiments.sweep import connected, sweep
 from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
-from reident.workbench.candidates import PLACE, ROW, Bench, Part, evaluate_chain, recipe_step
+from reident.workbench.candidates import PLACE, ROW, Bench, NetworkBench, Part, evaluate_chain, recipe_step
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.knowledge import KnowledgePrice
@@ -197,6 +197,7 @@ def search_release(
     Parameters
     ----------
     dataset : Dataset
+        Records, or a network alone: then each step is a candidate, and ``kept`` is the share of edges in common.
     slots : sequence of sequence of Step or None
     others : sequence of str
         Columns released as they are.
@@ -215,7 +216,8 @@ def search_release(
     progress : bool or callable
         Show how many chains were judged, or call a function with this number and the largest.
     """
-    bench = Bench(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
+    kind = Bench if dataset.named_network is None else NetworkBench
+    bench = kind(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)))
@@ -280,10 +282,9 @@ def search_release(
     unmade = [part for slot in parts for part in slot if part.reason]
     table = [row for _, row in judged.values()]
     table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
-    before, plain = bench.before(), dataset.table
-    known = [column for column in bench.protected if column != PLACE]
-    search = Search(pd.DataFrame(table, columns=ROW), before, plain, known, n_chains, draws, scale,
-                    price_before=bench.priced(plain[known]))  # fmt: skip
+    before, records, known = bench.before(), bench.records, bench.known
+    search = Search(pd.DataFrame(table, columns=ROW), before, records, known, n_chains, draws, scale,
+                    price_before=bench.priced(records[known]))  # fmt: skip
     if chosen is None:
         return replace(search, groups=bench.groups(bench.original(), before))
     steps, columns = [part.step for part in chosen if part.step], bench.shown(chosen)
