@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident import embed_distances, great_circle_pairs_km, locate_by_reference_sets, sweep
+from reident import embed_distances, sweep
 from reident.experiments.kroll2016_files import draw_files
+from reident.location import locate_by_reference_sets
+from reident.places import great_circle_pairs_km
 
 __all__ = ["EMBEDDINGS", "equalities", "equalities_trial"]
 

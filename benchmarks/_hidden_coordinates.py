@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks._reference_level import RELEASES, append_rows, parser_of
 from benchmarks._reference_sets import release, secret_sets
-from reident import recover_coordinates
 from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
+from reident.location import recover_coordinates
 
 FRESH_FROM = 21000
 #: Exact values are right to so much, km.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from benchmarks._reference_level import RELEASES, append_rows, parser_of
 from benchmarks._reference_sets import release
-from reident import estimate_step
+from reident.location import estimate_step
 
 FRESH_FROM = 23000
 

@@ -10,15 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident import (
-    calibrate_distances,
-    embed_distances,
-    great_circle_km,
-    locate_by_population,
-    locate_by_reference_sets,
-)
+from reident import embed_distances, great_circle_km
 from reident.base import FloatArray
 from reident.experiments.released_maps import SCATTER_KM, errors_km, load_country, people
+from reident.location import calibrate_distances, locate_by_population, locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places import spatial
 from reident.places.distances import unit_vectors

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._reference_sets import FRESH_FROM, add_row, commit, release
-from reident import locate_by_reference_sets
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary
+from reident.location import locate_by_reference_sets
 from reident.location.reference_map import ReferenceMap
 from reident.location.spherical_mds import gaps_km
 from reident.places.distances import unit_vectors

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._reference_sets import add_row, commit, release, secret_sets
-from reident import locate_by_reference_sets
 from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
+from reident.location import locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.distances import unit_vectors
 

@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._determined import determined
-from reident import embed_distances, locate_by_reference_sets
+from reident import embed_distances
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
+from reident.location import locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
 from reident.places.distances import unit_vectors

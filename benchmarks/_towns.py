@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._map_trials import PATTERNS, RELEASES, drawn_files, overlap_trial
-from reident import great_circle_km, locate_by_population
+from reident import great_circle_km
 from reident.experiments.released_maps import SCATTER_KM, errors_km
+from reident.location import locate_by_population
 
 RECORDS = 500
 

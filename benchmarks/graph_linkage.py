@@ -17,18 +17,11 @@ import numpy as np
 
 from benchmarks import _rivals
 from benchmarks._rows import Row, timed, within
-from reident import (
-    CompatibilityGraph,
-    SearchLimitWarning,
-    compatibility_graph,
-    distance_deviation_quantiles,
-    great_circle_km,
-    max_clique,
-    perturb_coordinates,
-)
+from reident import SearchLimitWarning, great_circle_km, max_clique, perturb_coordinates
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import overlapping_files, population
 from reident.experiments.kroll2015 import JITTER_KM
+from reident.places import CompatibilityGraph, compatibility_graph, distance_deviation_quantiles
 
 LIMIT_S = 60.0
 

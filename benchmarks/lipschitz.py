@@ -15,19 +15,12 @@ from shapely import box
 
 from benchmarks._rows import Row, seconds, timed, within
 from benchmarks.great_circle import filled
-from reident import (
-    embed_distances,
-    great_circle_km,
-    locate_by_population,
-    locate_by_reference_sets,
-    perturb_distances,
-    recover_coordinates,
-    registration_attack,
-    tolerance_intervals,
-)
+from reident import embed_distances, great_circle_km
 from reident.data.datasets import load_census_shares, load_places
 from reident.data.simulate import population
 from reident.kernels.places.lipschitz import chebyshev_matrix
+from reident.location import locate_by_population, locate_by_reference_sets, recover_coordinates, registration_attack
+from reident.places import perturb_distances, tolerance_intervals
 
 _AREA = box(6, 47.3, 15, 55)
 
@@ -110,7 +103,7 @@ import time
 import pandas as pd
 from benchmarks._rows import peak_gib
 from benchmarks.lipschitz import drawn_people, people_km
-from reident import multilateration_attack
+from reident.location import multilateration_attack
 everybody = drawn_people(10_000)
 released = everybody[["label"]], people_km(everybody)
 links = pd.DataFrame({"release": everybody.index[::200], "known": everybody.index[::200]})

@@ -37,24 +37,26 @@ def _against_networkx(name: str, ours: Callable[[Any], Any], theirs: Callable[[A
 
 def _clustering() -> list[Row]:
     return [
-        _against_networkx("clustering coefficient", reident.clustering_coefficient, nx.average_clustering),
-        _against_igraph("clustering coefficient", reident.clustering_coefficient,
+        _against_networkx("clustering coefficient", reident.networks.clustering_coefficient, nx.average_clustering),
+        _against_igraph("clustering coefficient", reident.networks.clustering_coefficient,
                         lambda other: other.transitivity_avglocal_undirected(mode="zero")),
     ]  # fmt: skip
 
 
 def _paths() -> list[Row]:
     return [
-        _against_networkx("average path length", reident.average_path_length, nx.average_shortest_path_length),
-        _against_networkx("diameter", reident.diameter, nx.diameter),
-        _against_igraph("average path length", reident.average_path_length, lambda other: other.average_path_length()),
+        _against_networkx("average path length", reident.networks.average_path_length, nx.average_shortest_path_length),
+        _against_networkx("diameter", reident.networks.diameter, nx.diameter),
+        _against_igraph(
+            "average path length", reident.networks.average_path_length, lambda other: other.average_path_length()
+        ),
     ]
 
 
 def _against_igraph(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any]) -> Row:
     task = f"{name}, 5,000 nodes, inner form"
     graph = _graph()
-    network = reident.as_network(graph)
+    network = reident.networks.as_network(graph)
     ours_s = seconds(lambda: ours(network))
     if importlib.util.find_spec("igraph") is None:
         return Row(task, ours_s, "igraph", note="not installed")
@@ -79,8 +81,8 @@ def _anonymity() -> list[Row]:
 
 def _planted() -> list[Row]:
     with _without_warnings():
-        plan = reident.implant(preferential_attachment(1_000_000, 4, rng=1), range(1000, 1010), rng=1)
-        found = seconds(lambda: reident.recover(plan.network, plan))
+        plan = reident.networks.implant(preferential_attachment(1_000_000, 4, rng=1), range(1000, 1010), rng=1)
+        found = seconds(lambda: reident.networks.recover(plan.network, plan))
     return [within("search for 7 planted nodes, 1,000,000 nodes", found, 0.5)]
 
 
@@ -91,9 +93,9 @@ def _spread(n: int, m: int, share: float, allowed_s: float) -> Row:
     seeds = {node: node for node in np.random.default_rng(1).choice(n, n // 2000, replace=False).tolist()}
     tiny = preferential_attachment(500, 5, rng=1)
     with _without_warnings():
-        reident.propagate(tiny, tiny, {node: node for node in range(20)})
-        spent, found = timed(lambda: reident.propagate(network, known, seeds))
-    quality = reident.mapping_quality(found.mapping, {node: node for node in network.nodes}, ignore=seeds)
+        reident.networks.propagate(tiny, tiny, {node: node for node in range(20)})
+        spent, found = timed(lambda: reident.networks.propagate(network, known, seeds))
+    quality = reident.networks.mapping_quality(found.mapping, {node: node for node in network.nodes}, ignore=seeds)
     memory = peak_gib()
     note = (
         f"{len(seeds)} seeds, {share:.0%} of the edges: recall {quality.recall:.3f}, precision {quality.precision:.3f}"

@@ -26,7 +26,7 @@ from reident.workbench.recipe import recipe_of
 
 def patients(n):
     office(n).to_csv({folder!r} + "/p.csv", sep=";", index=False, encoding="utf-8-sig")
-    return rd.open_file({folder!r} + "/p.csv")
+    return rd.workbench.open_file({folder!r} + "/p.csv")
 
 def spent():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

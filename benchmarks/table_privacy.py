@@ -7,8 +7,10 @@ import pandas as pd
 
 from benchmarks import _rivals
 from benchmarks._rows import Row, seconds, timed, within
-from reident import PanPrivateDensity, discrete_laplace, intersection_attack, k_anonymise, private_kmeans
+from reident import k_anonymise
 from reident.data.datasets import load_adult
+from reident.queries import PanPrivateDensity, discrete_laplace, private_kmeans
+from reident.tables import intersection_attack
 
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex"]
 N_SETS = 40

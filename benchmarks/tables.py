@@ -19,8 +19,9 @@ import pandas as pd
 
 from benchmarks import _rivals, _rows
 from benchmarks._rows import Row, within
-from reident import DataError, Hierarchy, k_anonymise, k_anonymity, l_diversity, t_closeness
+from reident import DataError, k_anonymise
 from reident.data.datasets import embedded_file, load_adult, remote_file
+from reident.tables import Hierarchy, k_anonymity, l_diversity, t_closeness
 from reident.tables.scoreboard import scoreboard_attack, simulate_ratings
 
 seconds = partial(_rows.seconds, clock=time.process_time)

@@ -24,6 +24,9 @@ from reident.runner._index import read_claims
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import experiments
 
+#: Subpackages with public names of their own.
+SUBPACKAGES = ("cliques", "data", "location", "networks", "places", "queries", "tables", "workbench")
+
 ROOT = Path(__file__).resolve().parents[1]
 ROLES = {"anonymiser": "Anonymisers", "attack": "Attacks", "metric": "Utilities"}
 
@@ -74,7 +77,7 @@ def method_page(entry: Entry) -> str:
     ]
     table = ["| parameter | type | range | unit | default |", "|---|---|---|---|---|", *rows] if rows else []
     call = str(about["call"])
-    public = call.startswith("reident.") and call.removeprefix("reident.") in reident.__all__
+    public = call.count(".") < 3
     return "\n".join(
         [
             f"# {entry.name}",
@@ -97,23 +100,20 @@ def method_page(entry: Entry) -> str:
 
 def write_api(folder: Path) -> None:
     """Write a page for each subpackage with its public names, and an index with a line for each."""
-    floors: dict[str, list[str]] = {}
-    for name in reident.__all__:
-        thing = getattr(reident, name)
-        module = (getattr(thing, "__module__", None) or "reident").split(".")
-        floors.setdefault(module[1] if len(module) > 1 else "reident", []).append(name)
     lines = ["# API", "", "Start with `open_dataset`, `protect`, `evaluate`, `assess` and `check`.", ""]
-    for floor, names in sorted(floors.items()):
-        parts = [f"# {floor}", "", "```{eval-rst}"]
+    pages = ["reident", *(f"reident.{name}" for name in SUBPACKAGES)]
+    for page in pages:
+        package = importlib.import_module(page)
+        names = sorted(set(package.__all__) - (set() if page == "reident" else set(reident.__all__)))
+        parts = [f"# {page}", "", "```{eval-rst}"]
         for name in names:
-            thing = getattr(reident, name)
+            thing = getattr(package, name)
             kind = "autoclass" if inspect.isclass(thing) else "autofunction" if callable(thing) else "autodata"
-            parts += ["", f".. {kind}:: reident.{name}", *(["   :members:"] if kind == "autoclass" else [])]
-        (folder / f"{floor}.md").write_text("\n".join([*parts, "```", ""]), encoding="utf-8")
-        package = importlib.import_module("reident" if floor == "reident" else f"reident.{floor}")
-        lines += [f"## [{floor}]({floor}.md)", "", _first_line(package), "", "| name | purpose |", "|---|---|"]
-        lines += [f"| `{name}` | {_first_line(getattr(reident, name))} |" for name in sorted(names)] + [""]
-    lines += ["```{toctree}", ":hidden:", "", *sorted(floors), "```", ""]
+            parts += ["", f".. {kind}:: {page}.{name}", *(["   :members:"] if kind == "autoclass" else [])]
+        (folder / f"{page}.md").write_text("\n".join([*parts, "```", ""]), encoding="utf-8")
+        lines += [f"## [{page}]({page}.md)", "", _first_line(package), "", "| name | purpose |", "|---|---|"]
+        lines += [f"| `{name}` | {_first_line(getattr(package, name))} |" for name in names] + [""]
+    lines += ["```{toctree}", ":hidden:", "", *pages, "```", ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 

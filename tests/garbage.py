@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from shapely.geometry import Point
 
+import public
 import reident
 from house.test_bad_inputs import GOOD, OBJECTS
 
@@ -167,7 +168,7 @@ class Case:
 
 def target(function: str) -> Callable[..., Any]:
     owner, _, method = function.partition(".")
-    found = getattr(reident, owner)
+    found = public.named(owner)
     return getattr(found if method.startswith("from_") else OBJECTS[owner](), method) if method else found
 
 

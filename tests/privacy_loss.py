@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from reident import PrivacyWarning, privacy_loss_bound
+from reident import PrivacyWarning
+from reident.queries import privacy_loss_bound
 
 
 def seeded(function, *args, **kws):

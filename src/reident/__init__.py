@@ -1,17 +1,28 @@
 """reident: a workbench for disclosure risk.
 
 It protects microdata, attacks the protected release the way an intruder would, measures what was disclosed and what
-the release is still good for, and draws both on one risk-utility map. The public names below load their module when
-they are first used, so that importing the package costs next to nothing.
+the release is still good for, and draws both on one risk-utility map. The names below load their module when they are
+first used, so that importing the package costs next to nothing; all other methods are public names of their
+subpackage, as `reident.tables.t_closeness`.
 """
 
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import lazy_loader
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+_subpackages = [name for name in _names if Path(__file__).with_name(name).is_dir()]
+__all__ = [name for name in _names if name not in _subpackages]
 
-# Rooms (`reident.tables`) can be asked for, but are no public names.
-__all__ = [name for name in _names if not Path(__file__).with_name(name).is_dir()]
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _load(name)
+    except AttributeError:
+        homes = [] if name.startswith("_") else [s for s in _subpackages if name in dir(import_module(f"reident.{s}"))]
+        hint = f" does not exist: it is `reident.{homes[0]}.{name}`" if homes else " does not exist"
+        raise AttributeError(f"`reident.{name}`{hint}", name=name, obj=import_module("reident")) from None

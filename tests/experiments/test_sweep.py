@@ -128,7 +128,7 @@ def test_whole_floats_are_whole_numbers():
 
 
 def test_statements_change_the_key_and_comments_do_not(tmp_path):
-    text = "from reident import discrete_laplace\ndef trial(rng):\n    {}return {{'a': 1}}\n"
+    text = "from reident.queries import discrete_laplace\ndef trial(rng):\n    {}return {{'a': 1}}\n"
     keys = []
     for number, before in enumerate(("", "'''Text.'''\n    # why\n    ", "b = 1; ")):
         file = tmp_path / f"own_trial_{number}.py"

@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+import public
 import reident
 from house.bad_inputs import BAD, GOOD
 from house.bad_inputs.inputs import AGES, AREA, MEASURE, PRODUCT
@@ -13,13 +14,13 @@ from reident.base.options import Real, Whole, described
 
 #: How to come by the objects whose methods are called.
 OBJECTS = {
-    "Budget": lambda: reident.Budget(1),
+    "Budget": lambda: reident.queries.Budget(1),
     "CompatibilityGraph": lambda: PRODUCT,
-    "DistanceDeviation": lambda: reident.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=10, rng=0),
+    "DistanceDeviation": lambda: reident.places.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=10, rng=0),
     "FuzzyMeasure": lambda: MEASURE,
     "Hierarchy": lambda: AGES,
-    "MaxAuditor": lambda: reident.MaxAuditor([1, 2, 3]),
-    "PanPrivateDensity": lambda: reident.PanPrivateDensity(10, epsilon=1),
+    "MaxAuditor": lambda: reident.queries.MaxAuditor([1, 2, 3]),
+    "PanPrivateDensity": lambda: reident.queries.PanPrivateDensity(10, epsilon=1),
 }
 
 #: Public names without a row: errors and warnings, results that functions return, and functions that take nothing.
@@ -36,7 +37,7 @@ WITHOUT = """
 
 def call(function, arguments):
     owner, _, method = function.partition(".")
-    found = getattr(reident, owner)
+    found = public.named(owner)
     if method:
         found = getattr(found if method.startswith("from_") else OBJECTS[owner](), method)
     if method == "from_mapping":
@@ -87,9 +88,9 @@ def test_without_the_change_the_call_is_good(function):
 def _ends():
     """Yield each end of a range that a signature tells: function, parameter, value."""
     for function in sorted(set(GOOD) - SLOW):
-        if "." in function or not inspect.isfunction(getattr(reident, function)):
+        if "." in function or not inspect.isfunction(public.named(function)):
             continue
-        for name, rule in described(getattr(reident, function)).items():
+        for name, rule in described(public.named(function)).items():
             if isinstance(rule, Real | Whole) and rule.low is not None and not getattr(rule, "open_low", False):
                 yield function, name, rule.low
             if isinstance(rule, Real) and rule.high < inf and not rule.open_high:
@@ -111,6 +112,6 @@ def test_what_a_signature_allows_the_function_allows(function, name, value):
 def test_the_table_is_long_and_leaves_no_function_out():
     assert len(BAD) >= 400
     named = {function.partition(".")[0] for function, *_ in BAD}
-    assert set(reident.__all__) - named == set(WITHOUT)
+    assert set(public.HOMES) - named == set(WITHOUT)
     for name in WITHOUT:
-        assert inspect.isclass(getattr(reident, name)), name
+        assert inspect.isclass(public.named(name)), name

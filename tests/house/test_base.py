@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import public
 import reident
 from reident import DataError, ParameterError, published
 from reident.base import (
@@ -31,9 +32,12 @@ from reident.data._paths import data_folder
 
 
 def test_every_public_name_can_be_imported():
-    for name in reident.__all__:
-        assert getattr(reident, name) is not None
-    with pytest.raises(AttributeError, match="No reident attribute absent"):
+    for name in public.HOMES:
+        assert public.named(name) is not None
+    assert len(reident.__all__) + len(public.SUBPACKAGES) <= 60
+    with pytest.raises(AttributeError, match=r"it is `reident.tables.t_closeness`"):
+        _ = reident.tables.t_closeness
+    with pytest.raises(AttributeError, match=r"`reident.absent` does not exist"):
         _ = reident.absent
 
 

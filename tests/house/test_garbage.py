@@ -3,13 +3,13 @@
 import pytest
 
 import garbage
-import reident
+import public
 
 
 def test_every_public_function_gets_garbage():
     named = {case.function.partition(".")[0] for case in garbage.cases()}
     assert len(named) > 150
-    assert {function.partition(".")[0] for function in garbage.GOOD} <= set(reident.__all__)
+    assert {function.partition(".")[0] for function in garbage.GOOD} <= set(public.HOMES)
 
 
 def test_what_had_ended_badly_ends_well(tmp_path, monkeypatch):

@@ -14,10 +14,10 @@ import pandas as pd
 import reident as rd
 
 people = pd.DataFrame({"lat_deg": [50.1, 50.2], "lon_deg": [8.6, 8.7]})
-moved = rd.mask_disc(people, radius_m=100.0, rng=1)
+moved = rd.places.mask_disc(people, radius_m=100.0, rng=1)
 share: float = rd.linkage_quality(pd.DataFrame(), pd.DataFrame()).precision
 rd.mask_disk
-rd.mask_disc(people, radius=1.0)
+rd.places.mask_disc(people, radius=1.0)
 wrong: str = rd.linkage_quality
 """
 WRONG = {

@@ -47,14 +47,14 @@ _SETS = {"n_reference_sets": 5, "area": _AREA, "rng": 0}
     [
         lambda: rd.great_circle_km(*_PLACES),
         lambda: rd.great_circle_km(_PLACES[0] / 100, _PLACES[1] / 100),
-        lambda: rd.great_circle_pairs_km(*(np.tile(one, 100) for one in (*_PLACES, *_PLACES[::-1]))),
+        lambda: rd.places.great_circle_pairs_km(*(np.tile(one, 100) for one in (*_PLACES, *_PLACES[::-1]))),
         lambda: rd.embed_distances(*_PLACES, reference_set_size=4, **_SETS),
         lambda: rd.embed_distances(*_PLACES, reference_set_size=300, **_SETS),
-        lambda: rd.tolerance_intervals(
+        lambda: rd.places.tolerance_intervals(
             *(one[:40] for one in _PLACES), reference_set_size=4, alpha=0.5, n_simulations=20, **_SETS
         ),
         lambda: (
-            rd.registration_attack(
+            rd.location.registration_attack(
                 rd.MetricMicrodata(_PEOPLE[["sex"]], rd.great_circle_km(*_PLACES)),
                 _PEOPLE,
                 quasi="sex",
@@ -62,7 +62,7 @@ _SETS = {"n_reference_sets": 5, "area": _AREA, "rng": 0}
                 rng=0,
             ).positions
         ),
-        lambda: rd.path_lengths(nx.gnp_random_graph(200, 0.03, seed=0)),
+        lambda: rd.networks.path_lengths(nx.gnp_random_graph(200, 0.03, seed=0)),
         lambda: rd.link_records(_PEOPLE[["lat_deg", "lon_deg"]], _PEOPLE[["lat_deg", "lon_deg"]] + 0.01).links,
     ],
 )

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from reident import DataError, great_circle_cross_km, great_circle_km, great_circle_pairs_km
+from reident import DataError, great_circle_km
 from reident.kernels.location import tangents
 from reident.kernels.places import lipschitz, sphere
+from reident.places import great_circle_cross_km, great_circle_pairs_km
 
 latitudes = st.floats(-90, 90, allow_subnormal=False)
 longitudes = st.floats(-180, 180, allow_subnormal=False)

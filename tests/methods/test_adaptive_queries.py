@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from reident import Budget, DataError, MedianMechanism, ParameterError
+from reident import DataError, ParameterError
+from reident.queries import Budget, MedianMechanism
 from reident.queries.median_mechanism import small_databases
 
 pytestmark = pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")

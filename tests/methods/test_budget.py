@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident
-from reident import Budget, DataError, ParameterError
+from reident import DataError, ParameterError
+from reident.queries import Budget
 
 
 def test_a_hundred_hundredths_are_one():
@@ -57,12 +58,12 @@ def test_bad_amounts(bad):
 
 
 QUERIES = {
-    "count": lambda **kws: reident.laplace_count([True, False], **kws),
-    "sum": lambda **kws: reident.laplace_sum([1, 2], bounds=(0, 2), **kws),
+    "count": lambda **kws: reident.queries.laplace_count([True, False], **kws),
+    "sum": lambda **kws: reident.queries.laplace_sum([1, 2], bounds=(0, 2), **kws),
     "histogram": lambda **kws: reident.laplace_histogram(["a"], categories=["a", "b"], **kws),
-    "k-means": lambda **kws: reident.private_kmeans([[0.5, 0.5]], 1, bounds=(0, 1), **kws),
-    "exponential mechanism": lambda **kws: reident.exponential_mechanism("ab", [1, 2], **kws),
-    "degree sequence": lambda **kws: reident.private_degree_sequence([1, 1], **kws),
+    "k-means": lambda **kws: reident.queries.private_kmeans([[0.5, 0.5]], 1, bounds=(0, 1), **kws),
+    "exponential mechanism": lambda **kws: reident.queries.exponential_mechanism("ab", [1, 2], **kws),
+    "degree sequence": lambda **kws: reident.queries.private_degree_sequence([1, 1], **kws),
 }
 
 
@@ -91,7 +92,7 @@ def test_every_query_refuses_a_bad_epsilon(name, epsilon):
 def test_a_query_with_bad_input_spends_nothing():
     budget = Budget(1)
     with pytest.raises(ParameterError, match="`bounds`"):
-        reident.laplace_sum([1], bounds=(2, 1), epsilon=1, budget=budget)
+        reident.queries.laplace_sum([1], bounds=(2, 1), epsilon=1, budget=budget)
     with pytest.raises(ParameterError, match="categories"):
         reident.laplace_histogram(["c"], categories=[], epsilon=1, budget=budget)
     assert budget.remaining == 1

@@ -12,17 +12,10 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from fuzz.links import draw_conflicts, least_cost
 from naive_linkage import as_measure, choquet, files, sets, standardise
-from reident import (
-    DataError,
-    FuzzyMeasure,
-    ParameterError,
-    SearchLimitWarning,
-    learn_linkage,
-    link_records,
-    microaggregate,
-)
+from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records, microaggregate
 from reident.kernels.tables.hitting_set import cheap_hitting_set
 from reident.kernels.tables.linkage_rows import rivals
+from reident.tables import FuzzyMeasure
 from reident.tables.choquet import _benders
 from reident.tables.choquet._cover import Cover
 from reident.tables.choquet._learning_problem import build_problem

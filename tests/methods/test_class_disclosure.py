@@ -10,15 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import (
-    DataError,
-    ParameterError,
-    background_knowledge_attack,
-    homogeneity_attack,
-    similarity_attack,
-    skewness_attack,
-)
+from reident import DataError, ParameterError
 from reident.data.datasets import load_vanhoef2012_table
+from reident.tables import background_knowledge_attack, homogeneity_attack, similarity_attack, skewness_attack
 
 QUASI = ["zip", "age", "nationality"]
 KEYS = {"quasi": QUASI, "sensitive": "condition"}

@@ -12,18 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_cliques
-from reident import (
-    Clique,
-    DataError,
-    ParameterError,
-    SearchLimitWarning,
-    compatibility_graph,
-    max_clique,
-    max_cliques,
-    quasi_clique,
-)
+from reident import DataError, ParameterError, SearchLimitWarning, max_clique
+from reident.cliques import Clique, max_cliques, quasi_clique, search_graph
 from reident.cliques import search as clique_search
-from reident.cliques import search_graph
+from reident.places import compatibility_graph
 
 
 @pytest.fixture(

@@ -4,17 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import (
-    DataError,
-    ParameterError,
-    SearchLimitWarning,
-    classical_linkage,
-    common_subgraph_attack,
-    compatibility_graph,
-    linkage_quality,
-    max_cliques,
-)
+from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
+from reident.cliques import max_cliques
 from reident.data.datasets import load_poets
+from reident.places import classical_linkage, compatibility_graph
 
 
 @pytest.fixture(scope="module")

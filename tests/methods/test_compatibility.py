@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_cliques
-from reident import DataError, ParameterError, compatibility_graph
-from reident.places import compatibility
+from reident import DataError, ParameterError
+from reident.places import compatibility, compatibility_graph
 
 
 def distances(points):

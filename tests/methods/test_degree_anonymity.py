@@ -11,19 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import (
-    DataError,
-    ParameterError,
-    SearchLimitWarning,
-    anonymise_degrees,
-    as_network,
-    degree_anonymise,
-    is_degree_anonymous,
-)
+from reident import DataError, ParameterError, SearchLimitWarning, degree_anonymise
 from reident.base import system_rng
 from reident.kernels.networks.degrees import is_realisable, may_extend
 from reident.kernels.networks.edits import patch_rows
 from reident.kernels.networks.realise import realise
+from reident.networks import anonymise_degrees, as_network, is_degree_anonymous
 
 METHODS = ("supergraph", "relaxed", "simultaneous", "direct")
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_loss import assert_loss_at_most, seeded
-from reident import DataError, ParameterError, private_degree_sequence
+from reident import DataError, ParameterError
+from reident.queries import private_degree_sequence
 
 
 def true_degrees(graph):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reident import differencing_attack
+from reident.tables import differencing_attack
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, Hierarchy, ParameterError
+from reident import DataError, ParameterError
+from reident.tables import Hierarchy
 from reident.tables.disclosure import (
     equivalence_classes,
     k_anonymity,

@@ -4,12 +4,7 @@ import pandas as pd
 import pytest
 from shapely import box
 
-from reident import (
-    great_circle_pairs_km,
-    mask_areal_elimination,
-    mask_dhs,
-    mask_planar_laplace,
-)
+from reident.places import great_circle_pairs_km, mask_areal_elimination, mask_dhs, mask_planar_laplace
 from reident.places.displacement import _merged
 
 

@@ -7,17 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import (
-    Budget,
-    PanPrivateDensity,
-    PrivacyWarning,
-    laplace_count,
-    laplace_histogram,
-    laplace_sum,
-    private_kmeans,
-    randomised_response,
-)
+from reident import PrivacyWarning, laplace_histogram
 from reident.base import system_rng
+from reident.queries import Budget, PanPrivateDensity, laplace_count, laplace_sum, private_kmeans, randomised_response
 
 #: Nearly no noise: what remains is the answer.
 SURE = 1e6

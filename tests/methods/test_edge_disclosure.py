@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, as_network, degree_anonymise, edge_disclosure, is_degree_anonymous
+from reident import DataError, degree_anonymise
+from reident.networks import as_network, edge_disclosure, is_degree_anonymous
 
 
 def naive(release, original, certainty):

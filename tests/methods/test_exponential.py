@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import DataError, ParameterError, PrivacyWarning, choice_probabilities, exponential_mechanism
+from reident import DataError, ParameterError, PrivacyWarning
+from reident.queries import choice_probabilities, exponential_mechanism
 
 LEVEL = 1e-4
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naive_linkage import as_measure, choquet, random_measure, sets
-from reident import FuzzyMeasure, ParameterError
+from reident import ParameterError
+from reident.tables import FuzzyMeasure
 
 
 def some_measure(seed, n):

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import great_circle_km, mask_by_grid_sets, repair_grid_sets
-from reident.location import grid_sets
+from reident import great_circle_km
+from reident.location import grid_sets, mask_by_grid_sets, repair_grid_sets
 
 
 def homes(n=60, seed=0):

@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from reident import DataError, impossibility_game, min_entropy, self_information, statistical_distance
+from reident import DataError
+from reident.queries import impossibility_game, min_entropy, self_information, statistical_distance
 from reident.queries.impossibility import toeplitz_bits
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from shapely import box
 
-from reident import embed_distances, locate_by_reference_sets, points_in_area, recover_coordinates
-from reident.location import holdout_validation
+from reident import embed_distances
+from reident.data import points_in_area
+from reident.location import holdout_validation, locate_by_reference_sets, recover_coordinates
 from reident.location import reference_map as module
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.distances import unit_vectors

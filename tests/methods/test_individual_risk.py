@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, individual_risk, k_anonymity, population_uniques, special_uniques
+from reident import DataError, ParameterError
+from reident.tables import individual_risk, k_anonymity, population_uniques, special_uniques
 
 ROWS = st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, np.nan])] * 3), min_size=1, max_size=9)
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, Hierarchy, ParameterError, intersection_attack, intersection_course, k_anonymise
+from reident import DataError, ParameterError, k_anonymise
+from reident.tables import Hierarchy, intersection_attack, intersection_course
 from reident.tables.labels import LabelReader
 
 TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}

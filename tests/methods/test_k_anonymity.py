@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
 from reident.tables import _lattice, _lattice_nodes
+from reident.tables.anonymisation import k_anonymise
 from reident.tables.disclosure import k_anonymity, l_diversity, t_closeness
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.k_anonymity import k_anonymise
 
 QUASI = ["age", "sex", "zip"]
 HIERARCHIES = {

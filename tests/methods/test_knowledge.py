@@ -26,7 +26,7 @@ def people(n, seed):
 
 def price(release, table, quasi, **given):
     dataset = rd.Dataset(table, quasi=quasi)
-    return rd.knowledge_price(as_release(release, dataset, "id"), dataset, **given)
+    return rd.workbench.knowledge_price(as_release(release, dataset, "id"), dataset, **given)
 
 
 def naive(table, columns, limit):

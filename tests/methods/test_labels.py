@@ -113,7 +113,9 @@ def test_two_spellings_of_a_town_are_told_and_meet_one_line_of_a_hierarchy(tmp_p
     for kind in ("people.csv", "people.xlsx"):
         if kind.endswith("xlsx"):
             table.to_excel(tmp_path / kind, index=False)
-        notes = [note for note in rd.open_file(tmp_path / kind).notes if "several ways that look the same" in note]
+        notes = [
+            note for note in rd.workbench.open_file(tmp_path / kind).notes if "several ways that look the same" in note
+        ]
         assert len(notes) == 1
         assert "'Düren'" in notes[0]
         assert "'Bonn'" not in notes[0]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from reident import Hierarchy, ParameterError, k_anonymise
+from reident import ParameterError, k_anonymise
+from reident.tables import Hierarchy
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader
 from reident.workbench.finishing import public_ends

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import ParameterError, PrivacyWarning, discrete_laplace, simulation_laplace
+from reident import ParameterError, PrivacyWarning
+from reident.queries import discrete_laplace, simulation_laplace
 from reident.queries.entropy import (
     Rational,
     bernoulli,

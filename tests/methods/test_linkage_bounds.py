@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from naive_linkage import files
-from reident import FuzzyMeasure, learn_linkage, link_records
+from reident import learn_linkage, link_records
+from reident.tables import FuzzyMeasure
 from reident.tables.choquet._linkage_milp import moebius_bounds
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, LinkageQuality, linkage_quality
+from reident import DataError, linkage_quality
+from reident.places import LinkageQuality
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
 

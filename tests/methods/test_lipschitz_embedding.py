@@ -7,7 +7,8 @@ from shapely import MultiPolygon, Point, Polygon, box
 
 import reident.places.lipschitz_embedding as module
 import reident.places.tolerance as attack
-from reident import DataError, ParameterError, embed_distances, great_circle_km, tolerance_intervals
+from reident import DataError, ParameterError, embed_distances, great_circle_km
+from reident.places import tolerance_intervals
 from reident.places.areas import AreaSampler
 
 GERMANY = box(6, 47.3, 15, 55)

@@ -6,19 +6,11 @@ import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from reident import (
-    DataError,
-    ParameterError,
-    great_circle_km,
-    great_circle_pairs_km,
-    linkage_quality,
-    multilateration_attack,
-    perturb_distances,
-    registration_attack,
-)
-from reident.location import registration
+from reident import DataError, ParameterError, great_circle_km, linkage_quality
+from reident.location import multilateration_attack, registration, registration_attack
 from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
+from reident.places import great_circle_pairs_km, perturb_distances
 from reident.places.distances import unit_vectors
 
 

@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 from shapely import LineString, Point
 
-from reident import (
-    DataError,
-    ParameterError,
-    great_circle_km,
+from reident import DataError, ParameterError, great_circle_km
+from reident.places import (
     great_circle_pairs_km,
     mask_disc,
     mask_donut,

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from naive_linkage import mdav, pairs
-from reident import DataError, ParameterError, add_noise, microaggregate, round_values, swap_ranks
+from reident import DataError, ParameterError, microaggregate
 from reident.kernels.tables.mdav import mdav_clusters
+from reident.tables import add_noise, round_values, swap_ranks
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 

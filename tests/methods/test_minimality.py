@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reident import ParameterError
-from reident.tables.k_anonymity import k_anonymise
+from reident.tables.anonymisation import k_anonymise
 from reident.tables.minimality import minimality_attack
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.special import zeta
 
 import reident
-from reident import DataError, ParameterError, SearchLimitWarning, as_network
+from reident import DataError, ParameterError, SearchLimitWarning
 from reident.data.simulate import preferential_attachment
+from reident.networks import as_network
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
@@ -26,11 +27,11 @@ graphs = st.builds(
 @given(graphs)
 @settings(max_examples=25)
 def test_clustering_equals_networkx(graph):
-    assert reident.clustering_coefficient(graph) == pytest.approx(nx.average_clustering(graph))
-    assert reident.clustering_coefficient(graph, variant="global") == pytest.approx(nx.transitivity(graph))
+    assert reident.networks.clustering_coefficient(graph) == pytest.approx(nx.average_clustering(graph))
+    assert reident.networks.clustering_coefficient(graph, variant="global") == pytest.approx(nx.transitivity(graph))
     counted = [value for node, value in nx.clustering(graph).items() if graph.degree[node] >= 2]
     ref = sum(counted) / len(counted) if counted else 0.0
-    assert reident.clustering_coefficient(graph, variant="defined") == pytest.approx(ref)
+    assert reident.networks.clustering_coefficient(graph, variant="defined") == pytest.approx(ref)
 
 
 @given(graphs)
@@ -43,35 +44,35 @@ def test_distances_equal_networkx(graph):
         if end != source
     ]
     n = len(graph)
-    found = reident.path_lengths(graph)
+    found = reident.networks.path_lengths(graph)
     assert found.average == pytest.approx(sum(distances) / (n * (n - 1)))
     assert found.diameter_low == found.diameter_high == max(distances, default=0)
     assert found.share_connected == pytest.approx(len(distances) / (n * (n - 1)))
-    assert reident.diameter(graph, exact_limit=0) == max(distances, default=0)
+    assert reident.networks.diameter(graph, exact_limit=0) == max(distances, default=0)
 
 
 @given(graphs)
 @settings(max_examples=15)
 def test_density_and_degrees_equal_networkx(graph):
-    assert reident.density(graph) == pytest.approx(nx.density(graph))
+    assert reident.networks.density(graph) == pytest.approx(nx.density(graph))
 
 
 def test_more_than_64_sources_and_nodes():
     graph = nx.barabasi_albert_graph(150, 2, seed=1)
-    assert reident.average_path_length(graph) == pytest.approx(nx.average_shortest_path_length(graph))
-    assert reident.diameter(graph) == nx.diameter(graph)
+    assert reident.networks.average_path_length(graph) == pytest.approx(nx.average_shortest_path_length(graph))
+    assert reident.networks.diameter(graph) == nx.diameter(graph)
 
 
 def test_large_graph_is_bounded_and_sampled():
     graph = preferential_attachment(300, 2, rng=1)
-    exact = reident.path_lengths(graph)
-    sampled = reident.path_lengths(graph, exact_limit=10, n_sources=100, rng=2)
+    exact = reident.networks.path_lengths(graph)
+    sampled = reident.networks.path_lengths(graph, exact_limit=10, n_sources=100, rng=2)
     assert sampled.diameter_low <= exact.diameter_low <= sampled.diameter_high
     # Four standard errors: a false alarm in 16,000.
     assert abs(sampled.average - exact.average) <= 4 * sampled.standard_error
     assert exact.standard_error == 0
     with pytest.warns(SearchLimitWarning, match="the diameter lies between"):
-        reident.diameter(nx.cycle_graph(301), exact_limit=10, searches=1)
+        reident.networks.diameter(nx.cycle_graph(301), exact_limit=10, searches=1)
 
 
 def test_power_law_exponent_maximises_the_likelihood():
@@ -79,28 +80,28 @@ def test_power_law_exponent_maximises_the_likelihood():
     degrees = np.array([d for _, d in graph.degree() if d >= 3])
     grid = np.linspace(1.5, 5, 3501)
     likelihood = [-len(degrees) * math.log(zeta(a, 3)) - a * np.log(degrees).sum() for a in grid]
-    assert reident.power_law_exponent(graph) == pytest.approx(grid[int(np.argmax(likelihood))], abs=1e-3)
+    assert reident.networks.power_law_exponent(graph) == pytest.approx(grid[int(np.argmax(likelihood))], abs=1e-3)
 
 
 def test_power_law_exponent_of_degenerate_degrees():
-    assert reident.power_law_exponent(nx.cycle_graph(5), x_min=2) == math.inf
-    assert math.isnan(reident.power_law_exponent(nx.cycle_graph(5)))
+    assert reident.networks.power_law_exponent(nx.cycle_graph(5), x_min=2) == math.inf
+    assert math.isnan(reident.networks.power_law_exponent(nx.cycle_graph(5)))
 
 
 def test_properties_of_tiny_graphs():
     for graph in (nx.empty_graph(1), nx.empty_graph(3), nx.path_graph(2)):
-        found = reident.network_properties(graph)
+        found = reident.networks.network_properties(graph)
         assert found.clustering == 0
         assert found.diameter_low == found.diameter_high
 
 
 def test_overlap_and_mapping_quality():
     path, cycle = nx.path_graph(4), nx.cycle_graph(4)
-    assert reident.edge_overlap(path, cycle) == 0.75
-    assert reident.edge_overlap(path, nx.Graph([(3, 2), (2, 1), (1, 0)])) == 1
+    assert reident.networks.edge_overlap(path, cycle) == 0.75
+    assert reident.networks.edge_overlap(path, nx.Graph([(3, 2), (2, 1), (1, 0)])) == 1
     with pytest.raises(DataError, match="same nodes"):
-        reident.edge_overlap(path, nx.path_graph(5))
-    found = reident.mapping_quality({1: 1, 2: 3, 9: 9}, {1: 1, 2: 2, 3: 3, 4: 4}, ignore=[4])
+        reident.networks.edge_overlap(path, nx.path_graph(5))
+    found = reident.networks.mapping_quality({1: 1, 2: 3, 9: 9}, {1: 1, 2: 2, 3: 3, 4: 4}, ignore=[4])
     assert (found.recall, found.precision, found.unmatched) == (1 / 3, 1 / 3, 1 / 3)
 
 
@@ -110,27 +111,27 @@ def test_detectability_sees_what_is_there():
     rng = np.random.default_rng(1)
     for node in planted:
         graph.add_edges_from((node, int(other)) for other in rng.choice(60, 30, replace=False))
-    found = reident.detectability(graph, planted)
+    found = reident.networks.detectability(graph, planted)
     assert found.degree == 1
     assert found.clustering > 0.9
     assert found.one_sided == 0.5
     lonely = nx.connected_caveman_graph(10, 6)
     lonely.add_edge("d", 0)
-    by_degree = reident.detectability(lonely, ["d"]).degree
+    by_degree = reident.networks.detectability(lonely, ["d"]).degree
     assert by_degree == 0
     one_way = nx.DiGraph((u, v) for u, v in graph.edges() if isinstance(v, str))
     one_way = nx.DiGraph([*((v, u) for u, v in one_way.edges()), (0, 1), (1, 0)])
-    assert reident.detectability(one_way, planted).one_sided == 1
+    assert reident.networks.detectability(one_way, planted).one_sided == 1
     with pytest.raises(DataError, match="`planted` must name nodes"):
-        reident.detectability(graph, ["nobody"])
+        reident.networks.detectability(graph, ["nobody"])
 
 
 def test_bad_variant_is_refused():
     with pytest.raises(ParameterError, match="`variant` must be one of"):
-        reident.clustering_coefficient(nx.path_graph(3), variant="7.1")
+        reident.networks.clustering_coefficient(nx.path_graph(3), variant="7.1")
 
 
 def test_directed_graphs_are_refused():
     with pytest.raises(DataError, match="must be undirected"):
-        reident.density(nx.DiGraph([(0, 1)]))
+        reident.networks.density(nx.DiGraph([(0, 1)]))
     assert as_network(nx.DiGraph([(0, 1)]).to_undirected()).n_edges == 1

@@ -61,7 +61,11 @@ def test_large_networks_are_left_to_the_check(monkeypatch):
     graph = nx.path_graph(40)
     monkeypatch.setattr(assessing, "MOST_NODES", 30)
     found = rd.assess(
-        persons_of(rd.as_network(graph)), network=graph, methods={"network": ["naive"]}, profile="smoke", progress=False
+        persons_of(rd.networks.as_network(graph)),
+        network=graph,
+        methods={"network": ["naive"]},
+        profile="smoke",
+        progress=False,
     )
     assert found.sentence.startswith("no release was judged, and nothing is advised: 40 nodes, more than 30, take long")
 
@@ -143,7 +147,7 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     assert (code in (0, 3), said) == (True, told)
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
     assert (code, "'Wer'" in said and "Traceback" not in said) == (2, True), said
-    assert persons_of(rd.read_graph(tmp_path / "freunde.csv")).index[0] == "Schüler000"
+    assert persons_of(rd.networks.read_graph(tmp_path / "freunde.csv")).index[0] == "Schüler000"
 
 
 def test_an_attack_is_not_led_through_ties_by_the_true_order():
@@ -174,7 +178,9 @@ def test_no_number_depends_on_the_order_of_a_list_or_of_an_edges_ends(tmp_path):
             pd.DataFrame(rows, columns=["von", "nach"]).to_csv(tmp_path / f"{name}.csv", index=False)
         paths = [tmp_path / "released.csv", tmp_path / "known.csv"]
         pairs = {f"Müller, Anna {a}": str(numbers[a]) for a in range(50)}
-        return rd.check(*map(rd.read_graph, paths), pairs, attacks=["degree", "neighbourhood", "coalition", "passive"])
+        return rd.check(
+            *map(rd.networks.read_graph, paths), pairs, attacks=["degree", "neighbourhood", "coalition", "passive"]
+        )
 
     first, second = found(shuffled=False), found(shuffled=True)
     pd.testing.assert_frame_equal(first.attacks, second.attacks)

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from reident import DataError, ParameterError, as_network, check, naive_anonymise, read_graph, write_graph
+from reident import DataError, ParameterError, check
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
+from reident.networks import as_network, naive_anonymise, read_graph, write_graph
 from reident.networks.files import read_relations
 from reident.networks.graph import as_directed_network
 from reident.workbench.opening import open_file

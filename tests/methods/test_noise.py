@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from shapely.geometry import box
 
-from reident import (
-    DataError,
-    ParameterError,
-    distance_deviation_quantiles,
-    distance_noise_window_km,
-    great_circle_km,
-    perturb_coordinates,
-    perturb_distances,
-)
+from reident import DataError, ParameterError, great_circle_km, perturb_coordinates
+from reident.places import distance_deviation_quantiles, distance_noise_window_km, perturb_distances
 
 
 def test_coordinate_noise_is_normal_and_independent():

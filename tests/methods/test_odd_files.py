@@ -41,9 +41,9 @@ def test_single_quotes_that_close_nothing_are_no_quotes(tmp_path):
     towns = ["'s-Gravenhage", "Delft", "'t Zand", "'+", "Urk"] * 4
     table = pd.DataFrame({"nr": range(20), "town": towns, "sex": ["f", "m"] * 10})
     table.to_csv(tmp_path / "towns.csv", index=False)
-    assert rd.open_file(tmp_path / "towns.csv").data["town"].tolist() == towns
+    assert rd.workbench.open_file(tmp_path / "towns.csv").data["town"].tolist() == towns
     (tmp_path / "quoted.csv").write_text("nr,town\n" + "".join(f"{i},'A, {i}'\n" for i in range(20)))
-    assert rd.open_file(tmp_path / "quoted.csv").data["town"].tolist() == [f"A, {i}" for i in range(20)]
+    assert rd.workbench.open_file(tmp_path / "quoted.csv").data["town"].tolist() == [f"A, {i}" for i in range(20)]
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
@@ -72,7 +72,7 @@ def test_a_table_of_eighty_columns_is_attacked_without_a_search_that_never_ends(
     release = Release("table", noisy, "unknown", {}, 60)
     assert rd.evaluate(release, dataset, attacks=["nearest_record"]).frame["risk"].item() > 0.95
     rounded = rd.Dataset(wide.round(), quasi=list(wide))
-    priced = rd.knowledge_price(Release("table", wide.round(), "unknown", {}, 60), rounded)
+    priced = rd.workbench.knowledge_price(Release("table", wide.round(), "unknown", {}, 60), rounded)
     assert len(priced.subsets) <= 3001
     assert priced.subsets["size"].max() == 80
 
@@ -191,10 +191,10 @@ def test_the_size_of_the_population_must_come_with_weights(tmp_path):
 def test_a_recipe_reads_numbers_with_an_exponent_and_no_key_twice(tmp_path):
     path = tmp_path / "recipe.yaml"
     path.write_text("chain: [{method: coordinate_noise, parameters: {sigma_deg: [1e-3, 2E-2]}}]")
-    assert rd.read_recipe(path).chain[0]["parameters"] == {"sigma_deg": [0.001, 0.02]}
+    assert rd.workbench.read_recipe(path).chain[0]["parameters"] == {"sigma_deg": [0.001, 0.02]}
     path.write_text("limit: .2\ncolumns: {age: {role: other}}\nlimit: .9")
     with pytest.raises(DataError, match="'limit' stands twice"):
-        rd.read_recipe(path)
+        rd.workbench.read_recipe(path)
 
 
 def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path):

@@ -34,7 +34,7 @@ def test_a_file_with_odd_names_and_values_is_opened(tmp_path):
 
 def test_infinite_values_are_left_out_of_the_picture(tmp_path):
     odd().rename(columns={"\uff53\uff45\uff58": "Sex"}).to_parquet(tmp_path / "odd.parquet")
-    rd.open_file(tmp_path / "odd.parquet").draw().canvas.draw()
+    rd.workbench.open_file(tmp_path / "odd.parquet").draw().canvas.draw()
     plt.close("all")
 
 

@@ -150,7 +150,7 @@ def test_a_map_of_a_network():
 def test_edge_disclosure_is_that_of_the_measure():
     data = records(GRAPH, quasi=())
     made = plan(data, ["naive"], ["edge_disclosure"], ["edge_overlap"])
-    assert run(made).frame["risk"].item() == pytest.approx(rd.edge_disclosure(GRAPH, GRAPH).mean_posterior)
+    assert run(made).frame["risk"].item() == pytest.approx(rd.networks.edge_disclosure(GRAPH, GRAPH).mean_posterior)
 
 
 def test_a_part_of_a_network_can_be_known():

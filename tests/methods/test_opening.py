@@ -60,7 +60,7 @@ def back(values):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "cp850"])
 def test_every_cell_of_every_dialect_comes_back(tmp_path, separator, encoding):
     decimal = "." if separator == "," else ","
-    found = rd.open_file(write(tmp_path / "a.csv", CELLS, separator, encoding, decimal))
+    found = rd.workbench.open_file(write(tmp_path / "a.csv", CELLS, separator, encoding, decimal))
     assert list(found.data.columns) == list(CELLS)
     assert found.source["separator"] == separator
     assert found.source["decimal"] == decimal
@@ -77,12 +77,12 @@ def test_every_cell_of_every_dialect_comes_back(tmp_path, separator, encoding):
 
 
 def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
-    assert len(rd.open_file(write(tmp_path / "a.csv.gz", CELLS)).data) == 4
+    assert len(rd.workbench.open_file(write(tmp_path / "a.csv.gz", CELLS)).data) == 4
     plain = write(tmp_path / "a.csv", CELLS).read_bytes()
     (tmp_path / "b.csv").write_bytes(b"sep=;\r\n" + plain)
-    assert list(rd.open_file(tmp_path / "b.csv").data.columns) == list(CELLS)
+    assert list(rd.workbench.open_file(tmp_path / "b.csv").data.columns) == list(CELLS)
     (tmp_path / "c.csv").write_bytes(b"Auszug aus dem Register\r\n\r\n" + plain)
-    told = rd.open_file(tmp_path / "c.csv")
+    told = rd.workbench.open_file(tmp_path / "c.csv")
     assert list(told.data.columns) == list(CELLS)
     assert "1 line(s) above the header were left out" in told.receipts
 
@@ -108,7 +108,7 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
     ],
 )
 def test_what_does_not_come_back_has_a_receipt(tmp_path, cells, kind, values, receipt):
-    found = rd.open_file(write(tmp_path / "a.csv", {"a": cells, "b": ["x"] * len(cells)}))
+    found = rd.workbench.open_file(write(tmp_path / "a.csv", {"a": cells, "b": ["x"] * len(cells)}))
     assert found.columns.set_index("column").loc["a", "type"] == kind
     assert not receipt or any(receipt in line for line in found.receipts), found.receipts
     if values is not None:
@@ -122,11 +122,11 @@ def test_a_code_is_no_number_and_a_number_no_code(tmp_path):
         "Werte": [str(i % 5 + 1) for i in range(n)],
         "Jahre": ["-9"] * 3 + ["4", "5", "6"] * 9,
     }
-    found = rd.open_file(write(tmp_path / "a.csv", cells))
+    found = rd.workbench.open_file(write(tmp_path / "a.csv", cells))
     types = found.columns.set_index("column")["type"]
     assert types.to_dict() == {"PLZ": "text", "Werte": "integer", "Jahre": "integer"}
     assert found.notes == ["Jahre: -9 may mean missing (3 records)"]
-    again = rd.open_file(tmp_path / "a.csv", missing=["-9"], text="Werte")
+    again = rd.workbench.open_file(tmp_path / "a.csv", missing=["-9"], text="Werte")
     assert int(again.data["Jahre"].isna().sum()) == 3
     assert again.columns.set_index("column").loc["Werte", "type"] == "text"
 
@@ -140,7 +140,7 @@ def test_duplicate_headers_and_broken_lines_are_refused(tmp_path):
     ):
         (tmp_path / "a.csv").write_text(text)
         with pytest.raises(DataError, match=words):
-            rd.open_file(tmp_path / "a.csv")
+            rd.workbench.open_file(tmp_path / "a.csv")
     for options, words in (
         ({"decimal": "x"}, "`decimal`"),
         ({"separator": "ab"}, "`separator`"),
@@ -149,7 +149,7 @@ def test_duplicate_headers_and_broken_lines_are_refused(tmp_path):
     ):
         (tmp_path / "a.csv").write_text("a;b\n1;2\n")
         with pytest.raises(ParameterError, match=words):
-            rd.open_file(tmp_path / "a.csv", **options)
+            rd.workbench.open_file(tmp_path / "a.csv", **options)
 
 
 @pytest.fixture(scope="module")
@@ -171,21 +171,21 @@ def test_excel_with_a_cover_sheet(tmp_path, persons):
     with pd.ExcelWriter(path) as book:
         pd.DataFrame({"Hinweis": ["Vertraulich"]}).to_excel(book, sheet_name="Deckblatt", index=False)
         persons.assign(age=persons["age"].where(persons.index > 2)).to_excel(book, sheet_name="Daten", index=False)
-    found = rd.open_file(path)
+    found = rd.workbench.open_file(path)
     assert found.source["sheet"] == "Daten"
     assert "'Deckblatt'" in found.notes[0]
     assert found.data["plz"].tolist() == persons["plz"].tolist()
     assert found.data["age"].dtype == "Int64"
-    assert rd.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
+    assert rd.workbench.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
     with pytest.raises(ParameterError, match="`sheet`"):
-        rd.open_file(path, sheet="Daten2")
+        rd.workbench.open_file(path, sheet="Daten2")
 
 
 @pytest.mark.parametrize(("dtype", "cell"), [("Int64", 30), ("Float64", 1.5), ("boolean", True), ("string", "a")])
 def test_a_gap_in_the_last_rows_of_a_nullable_column_is_a_gap(tmp_path, dtype, cell):
     column = pd.array([cell] * 39 + [pd.NA], dtype=dtype)
     pd.DataFrame({"sex": ["f", "m"] * 20, "x": column}).to_parquet(tmp_path / "a.parquet")
-    found = rd.open_file(tmp_path / "a.parquet")
+    found = rd.workbench.open_file(tmp_path / "a.parquet")
     assert found.columns.set_index("column").loc["x", "missing"] == 1
     mixed = pd.DataFrame({"x": pd.Series(["a", 1, pd.NA, *"bcdefg"], dtype=object), "y": range(9)})
     for typed in (type_values(mixed["x"]), type_values(mixed["x"].replace({1: True}))):
@@ -196,7 +196,7 @@ def test_parquet_leaves_categories_and_attributes_behind(tmp_path, persons):
     odd = persons.assign(ill=pd.Categorical(persons["ill"], categories=["HIV", "gout", "flu"]))
     odd.attrs["secret"] = "x"
     odd.to_parquet(tmp_path / "a.parquet")
-    found = rd.open_file(tmp_path / "a.parquet")
+    found = rd.workbench.open_file(tmp_path / "a.parquet")
     assert found.data["ill"].dtype == "str"
     assert found.data.attrs == {}
     assert any("1 that no record has left out" in line for line in found.receipts)
@@ -210,7 +210,7 @@ def test_stata_and_spss_come_with_their_labels(tmp_path, persons, kind):
     coded = persons.assign(ill=persons["ill"].map({"flu": 1, "gout": 2}), age=persons["age"].where(persons.index > 2))
     write_file = getattr(pyreadstat, f"write_{kind}")
     write_file(coded, tmp_path / f"a.{kind}", variable_value_labels={"ill": {1: "flu", 2: "gout"}})
-    found = rd.open_file(tmp_path / f"a.{kind}")
+    found = rd.workbench.open_file(tmp_path / f"a.{kind}")
     assert found.data["ill"].tolist() == persons["ill"].tolist()
     assert found.data["plz"].tolist() == persons["plz"].tolist()
     assert found.data["age"].dtype == "Int64"
@@ -230,16 +230,16 @@ def test_geographic_files_say_layer_and_crs(tmp_path, persons, kind):
         points.head(3).to_file(path, layer="few")
     else:
         points.to_file(path)
-    found = rd.open_file(path)
+    found = rd.workbench.open_file(path)
     assert len(found.data) == 60
     assert found.source["crs"] == crs
     assert found.schema.named("place") == ["geometry"]
     if kind == "gpkg":
         assert found.source["layer"] == "people"
         assert "'few'" in found.notes[0]
-        assert len(rd.open_file(path, layer="few").data) == 3
+        assert len(rd.workbench.open_file(path, layer="few").data) == 3
         with pytest.raises(ParameterError, match="`crs`"):
-            rd.open_file(path, crs="EPSG:4326")
+            rd.workbench.open_file(path, crs="EPSG:4326")
 
 
 def test_places_in_metres_need_a_crs_but_german_numbers_tell_theirs(tmp_path):
@@ -248,11 +248,11 @@ def test_places_in_metres_need_a_crs_but_german_numbers_tell_theirs(tmp_path):
     for shift, wanted in ((0, None), (32e6, "EPSG:4647"), (3e6, "EPSG:31467")):
         frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round() + shift, "Hochwert": north})
         frame.to_csv(tmp_path / "a.csv", index=False)
-        found = rd.open_file(tmp_path / "a.csv")
+        found = rd.workbench.open_file(tmp_path / "a.csv")
         assert (found.schema.places["lat"], found.schema.places["lon"]) == ("Hochwert", "Rechtswert")
         assert found.schema.places["crs"] == wanted
         assert any("CRS" in note for note in found.notes) == (wanted is None)
-    assert rd.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.places["crs"] == "EPSG:25832"
+    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.places["crs"] == "EPSG:25832"
 
 
 def test_decimals_against_text():
@@ -273,9 +273,9 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     assert "quasi-identifier" in done.stdout
     assert "read as cp1252" in done.stdout
     assert (tmp_path / "r.png").stat().st_size > 5000
-    recipe = rd.read_recipe(tmp_path / "r.yaml")
-    assert recipe == recipe_of(rd.open_file(path), "a.csv")
-    pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.open_file(path).data)
+    recipe = rd.workbench.read_recipe(tmp_path / "r.yaml")
+    assert recipe == recipe_of(rd.workbench.open_file(path), "a.csv")
+    pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.workbench.open_file(path).data)
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Ort"]
     again = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
     assert again.returncode == 2
@@ -299,7 +299,7 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
 def test_a_wrong_recipe_is_refused(tmp_path, text, words):
     (tmp_path / "r.yaml").write_text(text)
     with pytest.raises((ParameterError, DataError), match=words):
-        rd.read_recipe(tmp_path / "r.yaml")
+        rd.workbench.read_recipe(tmp_path / "r.yaml")
 
 
 def headless(sep=",", decimal="."):
@@ -316,8 +316,8 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     names = ["nr", "age", "sex", "lat", "day"]
     path.write_text("\n".join(lines))
     with pytest.raises(DataError, match=r"its first line looks like a record: `names` \(--names\) gives the 5 names"):
-        rd.open_file(path)
-    found = rd.open_file(path, names=names)
+        rd.workbench.open_file(path)
+    found = rd.workbench.open_file(path, names=names)
     assert list(found.data.columns) == names
     assert len(found.data) == 60
     assert "the 5 columns were named by `names`: the file has no line of names" in found.receipts
@@ -325,10 +325,10 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     again = recipe_of(found, "people.csv", {"names": names}).write(tmp_path / "r.yaml")
     assert read_recipe(again).open(tmp_path).data.equals(found.data)
     path.write_text("\n".join([sep.join(names), *lines]))
-    assert rd.open_file(path, names=names).data.equals(found.data)
-    assert rd.open_file(path).data.equals(found.data)
+    assert rd.workbench.open_file(path, names=names).data.equals(found.data)
+    assert rd.workbench.open_file(path).data.equals(found.data)
     with pytest.raises(ParameterError, match=r"`names` must give 'people\.csv' 5 names, one a column, got 2"):
-        rd.open_file(path, names=["a", "b"])
+        rd.workbench.open_file(path, names=["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
 def test_names_that_look_odd_stay_names(tmp_path, head, line):
     path = tmp_path / "odd.csv"
     path.write_text("\n".join([head, *(line.format(i=i) for i in range(11, 40))]))
-    assert ",".join(rd.open_file(path).data.columns) == head.replace(";", ",")
+    assert ",".join(rd.workbench.open_file(path).data.columns) == head.replace(";", ",")
 
 
 def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
@@ -357,8 +357,8 @@ def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
     words.to_excel(tmp_path / "words.xlsx", index=False, header=False)
     for kind in ("csv", "xlsx"):
         with pytest.raises(DataError, match="looks like a record"):
-            rd.open_file(tmp_path / f"words.{kind}")
-        assert len(rd.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50
+            rd.workbench.open_file(tmp_path / f"words.{kind}")
+        assert len(rd.workbench.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50
 
 
 def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
@@ -371,7 +371,7 @@ def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
         sheet.cell(i + 2, 3).number_format = "[$-407]000"
         sheet.cell(i + 2, 4).number_format = "0.00"
     book.save(tmp_path / "a.xlsx")
-    found = rd.open_file(tmp_path / "a.xlsx")
+    found = rd.workbench.open_file(tmp_path / "a.xlsx")
     assert found.data["PLZ"].tolist()[:5] == ["01067", "01069", "99817", "80331", "04109"]
     assert found.data["Kasse"].unique().tolist() == ["007"]
     assert found.data["Betrag"].tolist() == [10 * i for i in range(30)]
@@ -386,7 +386,7 @@ def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
     days = [dt.datetime(1972, 11, 27), dt.datetime(1950, 1, 2), dt.datetime(1984, 5, 6)] * 10
     table = pd.DataFrame({"Geburt": [*days, words, words], "age": range(32)})
     table.to_excel(tmp_path / "a.xlsx", index=False)
-    found = rd.open_file(tmp_path / "a.xlsx", missing=["n.b."])
+    found = rd.workbench.open_file(tmp_path / "a.xlsx", missing=["n.b."])
     row = found.columns.set_index("column").loc["Geburt"]
     if words == "um 1950":  # no day, and no word for none: nothing is lost, and nothing added
         assert row["type"] == "text"
@@ -418,7 +418,7 @@ def test_equal_records_and_distinct_places_are_told(tmp_path):
     assert not any("equal to an earlier one" in note for note in describe(table.assign(i=range(7)), {}).notes)
     places = gpd.points_from_xy([8, 9, 9, 9, 8, 7, 8], [50] * 7, crs="EPSG:4326")
     gpd.GeoDataFrame(table, geometry=places).to_file(tmp_path / "a.gpkg")
-    found = rd.open_file(tmp_path / "a.gpkg")
+    found = rd.workbench.open_file(tmp_path / "a.gpkg")
     assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
     assert any(note.startswith("1 record(s) are equal") for note in found.notes)
 
@@ -429,8 +429,8 @@ def test_columns_that_say_the_same_and_numbers_that_may_be_codes_are_noted(tmp_p
     table = pd.DataFrame({"plz": [f"0{town}067" for town in towns], "town": [f"town {town}" for town in towns]})
     table["region"], table["age"] = rng.integers(1, 6, 200), rng.integers(18, 90, 200)
     table.to_csv(tmp_path / "a.csv", index=False)
-    notes = rd.open_file(tmp_path / "a.csv").notes
+    notes = rd.workbench.open_file(tmp_path / "a.csv").notes
     assert any(note.startswith("plz, town: say the same") for note in notes)
     assert any("--text region keeps" in note for note in notes)
-    codes = rd.open_file(tmp_path / "a.csv", text="region")
+    codes = rd.workbench.open_file(tmp_path / "a.csv", text="region")
     assert codes.columns.set_index("column")["type"]["region"] == "text"

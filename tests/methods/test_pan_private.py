@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import Budget, DataError, PanPrivateDensity, ParameterError, PrivacyWarning
+from reident import DataError, ParameterError, PrivacyWarning
+from reident.queries import Budget, PanPrivateDensity
 from reident.queries.pan_private import DensityState, density_error_bound, pan_privacy_loss
 
 LEVEL = 1e-4

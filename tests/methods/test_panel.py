@@ -57,7 +57,7 @@ def naive_join(release, original, columns):
 
 
 def naive_nearest_place(release, original, labels):
-    km = rd.great_circle_cross_km(original["lat"], original["lon"], release["lat"], release["lon"])
+    km = rd.places.great_circle_cross_km(original["lat"], original["lon"], release["lat"], release["lon"])
     right = 0
     for i in range(len(original)):
         alike = (release[labels].to_numpy() == original[labels].iloc[i].to_numpy()).all(axis=1)
@@ -92,7 +92,7 @@ def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
 @given(st.integers(0, 10**6), st.sampled_from([100.0, 2000.0, 20000.0]))
 def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
     table = people(120, seed, 3)
-    moved = rd.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=seed)
+    moved = rd.places.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=seed)
     release = table.assign(lat=moved["lat_deg"], lon=moved["lon_deg"]).sample(frac=1, random_state=1)
     found = attacked(
         release, table, quasi=["sex", "town"], lat="lat", lon="lon", id="id", attacks=["nearest_place", "spatial_k"]
@@ -105,7 +105,7 @@ def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
 @pytest.mark.parametrize("radius_m", [2000.0, 20000.0])
 def test_spatial_k_counts_who_agrees_with_the_record_where_labels_overlap(radius_m):
     table = people(120, 5, 3).assign(age=np.random.default_rng(5).integers(20, 60, 120))
-    moved = rd.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=5)
+    moved = rd.places.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=5)
     low, wide = table["age"] - np.arange(120) % 7, 8 + 4 * (np.arange(120) % 3)
     release = table.drop(columns="age").assign(
         age=[f"[{a}, {a + b})" for a, b in zip(low, wide, strict=True)], lat=moved["lat_deg"], lon=moved["lon_deg"]
@@ -180,7 +180,9 @@ def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice,
     joined = ((alike & own).any(axis=1) / np.maximum(alike.sum(axis=1), 1)).mean()
     assert row_of(found, "exact_join")["risk"] >= joined - 1e-9
     assert row_of(found, "exact_join")["worst"] >= (1 / alike.sum(axis=1)[alike.any(axis=1)]).max() - 1e-9
-    km = rd.great_circle_cross_km(table["lat_deg"], table["lon_deg"], release["lat_deg"], release["lon_deg"])[inside]
+    km = rd.places.great_circle_cross_km(table["lat_deg"], table["lon_deg"], release["lat_deg"], release["lon_deg"])[
+        inside
+    ]
     nearest = np.where(alike, km, np.inf).argmin(axis=1)
     placed = (alike.any(axis=1) & own[np.arange(len(own)), nearest]).mean()
     assert row_of(found, "nearest_place")["risk"] >= placed - 1e-9
@@ -235,7 +237,7 @@ def test_no_value_is_too_rare():
 
 def test_the_donut_is_refused_by_its_own_places():
     table = people(800, 6)
-    moved = rd.mask_donut(
+    moved = rd.places.mask_donut(
         table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), inner_m=500, outer_m=3000, rng=1
     ).rename(columns={"lat_deg": "lat", "lon_deg": "lon"})
     found = attacked(

@@ -11,10 +11,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import naive_propagation
-from reident import (
-    DataError,
-    ParameterError,
-    SearchLimitWarning,
+from reident import DataError, ParameterError, SearchLimitWarning
+from reident.data import sample_network
+from reident.data.simulate import preferential_attachment
+from reident.kernels.networks.propagation import best_match, best_of_crawled, surely_best
+from reident.networks import (
     drop_unlikely_edges,
     find_seeds,
     link_scores,
@@ -23,10 +24,7 @@ from reident import (
     passive_attack,
     propagate,
     random_non_edges,
-    sample_network,
 )
-from reident.data.simulate import preferential_attachment
-from reident.kernels.networks.propagation import best_match, best_of_crawled, surely_best
 from reident.networks.graph import as_directed_network, as_network
 from reident.networks.propagation import _side
 from reident.networks.seeds import _cosines

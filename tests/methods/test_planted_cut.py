@@ -6,17 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reident import (
-    DataError,
-    ParameterError,
-    SearchLimitWarning,
-    edge_connected_groups,
-    implant,
-    implant_by_cut,
-    naive_anonymise,
-    recover_by_cut,
-)
+from reident import DataError, ParameterError, SearchLimitWarning
 from reident.data.simulate import preferential_attachment
+from reident.networks import edge_connected_groups, implant, implant_by_cut, naive_anonymise, recover_by_cut
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher
 
-from reident import DataError, ParameterError, SearchLimitWarning, coalition, implant, naive_anonymise, recover
+from reident import DataError, ParameterError, SearchLimitWarning
 from reident.data.simulate import preferential_attachment
+from reident.networks import coalition, implant, naive_anonymise, recover
 from reident.networks.planted_subgraph import is_rigid
 
 

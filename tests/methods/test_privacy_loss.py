@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reident import DataError, ParameterError, privacy_loss_bound
+from reident import DataError, ParameterError
+from reident.queries import privacy_loss_bound
 
 
 def naive(left, right, level):

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import DataError, ParameterError, PrivacyWarning, private_kmeans
+from reident import DataError, ParameterError, PrivacyWarning
+from reident.queries import private_kmeans
 from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre, spread_centres
 
 

@@ -173,7 +173,7 @@ def test_tables_do_not_leak(people, tmp_path, method, options):
     released = pd.read_csv(out / "release.csv")
     assert set(released.columns) == {"sex", "age", "pay", "ill"}
     if method == "mondrian":
-        assert rd.k_anonymity(released, ["sex", "age", "pay"]) >= 5
+        assert rd.tables.k_anonymity(released, ["sex", "age", "pay"]) >= 5
 
 
 def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
@@ -235,7 +235,7 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     """A GeoPackage without geometry was written as text under its name, and no program opened it."""
     points = gpd.points_from_xy(people["lon"], people["lat"], crs=4326)
     gpd.GeoDataFrame(people[["sex", "age", "ill"]], geometry=points).to_file(tmp_path / "a.gpkg")
-    opened = rd.open_file(tmp_path / "a.gpkg")
+    opened = rd.workbench.open_file(tmp_path / "a.gpkg")
     out = protect_into(
         opened, tmp_path / "out", method="mondrian", options={"k": 20}, quasi=["sex"], keep=["ill"], suffix=".gpkg"
     )
@@ -245,7 +245,7 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
 
 
 def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
-    recipe = recipe_of(rd.open_file(_csv(people, tmp_path)))
+    recipe = recipe_of(rd.workbench.open_file(_csv(people, tmp_path)))
     recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
     with pytest.raises(ParameterError, match=r"`quasi` must name columns of `original`, got \['absent'\]"):
         protect_into(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])

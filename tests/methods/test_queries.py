@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import (
-    DataError,
-    ParameterError,
-    PrivacyWarning,
-    laplace_count,
-    laplace_histogram,
-    laplace_sum,
-)
+from reident import DataError, ParameterError, PrivacyWarning, laplace_histogram
+from reident.queries import laplace_count, laplace_sum
 
 LEVEL = 1e-4
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import (
+from reident import DataError, ParameterError
+from reident.queries import (
     Budget,
-    DataError,
     MaxAuditor,
-    ParameterError,
     auditing_attack,
     averaging_attack,
     laplace_count,

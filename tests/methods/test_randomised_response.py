@@ -11,8 +11,9 @@ import pytest
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import Budget, DataError, ParameterError, PrivacyWarning, randomised_response
-from reident.queries.randomised_response import response_variance
+from reident import DataError, ParameterError, PrivacyWarning
+from reident.queries import Budget, randomised_response
+from reident.queries.randomisation import response_variance
 
 LEVEL = 1e-4
 

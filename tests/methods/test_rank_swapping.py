@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError, Pipeline, PrivacyWarning, Step, protect, swap_ranks
+from reident import DataError, Pipeline, PrivacyWarning, Step, protect
+from reident.tables import swap_ranks
 
 
 @pytest.mark.parametrize("percent", [*range(1, 101), 0.5, 2.3, 33.3])

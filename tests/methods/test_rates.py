@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from reident import wilson_interval
+from reident.base import wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_quote_that_nothing_closes_loses_no_record(tmp_path):
     lines = lines_of()
     lines[801] = '800;"n800;80'
     lines[1501] = '1500;"n" 1500;60'
-    found = rd.open_file(written(tmp_path / "a.csv", lines))
+    found = rd.workbench.open_file(written(tmp_path / "a.csv", lines))
     assert found.data["i"].tolist() == list(range(2000))
     assert found.data["name"][800] == '"n800'
     assert found.data["name"][1500] == '"n" 1500'
@@ -45,18 +45,18 @@ def test_quotes_that_join_two_records_are_refused_by_their_lines(tmp_path):
     lines = lines_of()
     lines[801], lines[1501] = '800;"n800;80', '1500;n1500";60'
     with pytest.raises(DataError, match="line 802 that closes in line 1502"):
-        rd.open_file(written(tmp_path / "a.csv", lines))
+        rd.workbench.open_file(written(tmp_path / "a.csv", lines))
     lines = lines_of()
     lines[801] = '800;"n;800;80'
     with pytest.raises(DataError, match="line 802"):
-        rd.open_file(written(tmp_path / "a.csv", lines))
+        rd.workbench.open_file(written(tmp_path / "a.csv", lines))
 
 
 def test_line_breaks_in_cells_are_counted(tmp_path):
     lines = lines_of(300)
     lines[100] = '99;"first\nsecond\nthird";9'
     lines[200] = '199;"n" Ltd;19'
-    found = rd.open_file(written(tmp_path / "a.csv", lines))
+    found = rd.workbench.open_file(written(tmp_path / "a.csv", lines))
     assert len(found.data) == 300
     assert found.data["name"][99] == "first\nsecond\nthird"
     assert any("1 record(s) have line breaks in their cells and fill 3 lines" in line for line in found.receipts)
@@ -82,13 +82,15 @@ def test_what_a_writer_of_csv_quotes_comes_back_or_is_refused(tmp_path_factory, 
 
 def test_cells_of_any_length_are_read(tmp_path):
     lines = ["nr;outline;t", *(f"{i};{'1.5 2.5,' * 30_000};x" for i in range(4))]
-    assert rd.open_file(written(tmp_path / "a.csv", lines)).data["outline"].str.len().tolist() == [240_000] * 4
+    assert (
+        rd.workbench.open_file(written(tmp_path / "a.csv", lines)).data["outline"].str.len().tolist() == [240_000] * 4
+    )
 
 
 def test_zero_bytes_behind_the_beginning_are_no_text(tmp_path):
     (tmp_path / "a.csv").write_bytes("\n".join(lines_of()).encode() + b"\n1;\0;2\n")
     with pytest.raises(DataError, match="zero bytes"):
-        rd.open_file(tmp_path / "a.csv")
+        rd.workbench.open_file(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("kind", ["geojson", "gpkg", "shp", "fgb", "xlsx", "parquet", "sav", "dta"])
@@ -97,7 +99,7 @@ def test_a_name_does_not_choose_what_reads_a_file(tmp_path, kind):
     vrt = f'<OGRVRTDataSource><OGRVRTLayer name="secret"><SrcDataSource>{tmp_path}/secret.csv</SrcDataSource>'
     (tmp_path / f"a.{kind}").write_text(f"{vrt}</OGRVRTLayer></OGRVRTDataSource>")
     with pytest.raises(DataError, match="must hold what its name says"):
-        rd.open_file(tmp_path / f"a.{kind}")
+        rd.workbench.open_file(tmp_path / f"a.{kind}")
 
 
 def test_a_database_that_is_no_geopackage_and_old_workbooks_are_refused(tmp_path):
@@ -107,10 +109,10 @@ def test_a_database_that_is_no_geopackage_and_old_workbooks_are_refused(tmp_path
         base.execute("create table t (a)")
     base.close()
     with pytest.raises(DataError, match="must be a GeoPackage"):
-        rd.open_file(tmp_path / "a.gpkg")
+        rd.workbench.open_file(tmp_path / "a.gpkg")
     (tmp_path / "a.xls").write_bytes(b"\xd0\xcf\x11\xe0")
     with pytest.raises(DataError, match=r"save it as \.xlsx"):
-        rd.open_file(tmp_path / "a.xls")
+        rd.workbench.open_file(tmp_path / "a.xls")
 
 
 @pytest.mark.parametrize("kind", ["csv.gz", "csv", "xlsx", "parquet"])
@@ -132,7 +134,7 @@ def test_reading_keeps_to_the_memory_that_is_named(tmp_path, monkeypatch, kind):
         pq.write_table(pa.table({"a": column}), path)
     monkeypatch.setenv("REIDENT_MEMORY", "140M")
     with pytest.raises(ParameterError, match="`file` must lead to what fits into memory"):
-        rd.open_file(path)
+        rd.workbench.open_file(path)
 
 
 def test_a_lone_cell_far_out_in_a_sheet_is_no_million_rows(tmp_path):
@@ -143,7 +145,7 @@ def test_a_lone_cell_far_out_in_a_sheet_is_no_million_rows(tmp_path):
     book.active.cell(1, 16_000, "far")
     book.active.cell(4, 16_000, "x")
     book.save(tmp_path / "a.xlsx")
-    found = rd.open_file(tmp_path / "a.xlsx").data
+    found = rd.workbench.open_file(tmp_path / "a.xlsx").data
     assert found.columns.tolist() == ["nr", "age", "far"]
     assert found["nr"].tolist() == [1, 2, 3]
     assert found["far"].tolist()[-1] == "x"
@@ -152,7 +154,7 @@ def test_a_lone_cell_far_out_in_a_sheet_is_no_million_rows(tmp_path):
 def test_names_that_are_one_name_for_python_are_two_columns(tmp_path):
     table = pd.DataFrame({"sex": ["f", "m", "f"], "ｓｅｘ": ["1", "2", "3"], "b": ["x", "y", "z"]})
     table.to_csv(tmp_path / "a.csv", index=False)
-    assert rd.open_file(tmp_path / "a.csv").data.columns.tolist() == list(table)
+    assert rd.workbench.open_file(tmp_path / "a.csv").data.columns.tolist() == list(table)
 
 
 def records(n=40, **further):
@@ -181,7 +183,7 @@ def text_of_table(table, separator=",", names=None):
 )
 def test_packings_separators_and_ends_of_other_programs(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    data = rd.open_file(tmp_path / name).data
+    data = rd.workbench.open_file(tmp_path / name).data
     assert data["sex"].tolist() == records()["sex"].tolist()
     assert data["age"].astype(str).tolist() == records()["age"].tolist()
 
@@ -191,7 +193,7 @@ def test_numbers_of_rows_without_a_name_get_one(tmp_path, names):
     table = records()
     table.insert(0, "number", [str(i + 1) for i in range(len(table))])
     (tmp_path / "a.csv").write_text(text_of_table(table, names=names))
-    opened = rd.open_file(tmp_path / "a.csv")
+    opened = rd.workbench.open_file(tmp_path / "a.csv")
     assert list(opened.data) == ["row", "sex", "age"]
     assert opened.data["row"].tolist() == list(range(1, 41))
     assert any("is called row" in line for line in opened.receipts)
@@ -211,7 +213,7 @@ def test_numbers_of_rows_without_a_name_get_one(tmp_path, names):
 )
 def test_spellings_of_numbers_are_read_with_a_receipt_and_codes_stay(tmp_path, text, value):
     (tmp_path / "a.csv").write_text(text_of_table(records(k=text), ";"), encoding="utf-8")
-    opened = rd.open_file(tmp_path / "a.csv")
+    opened = rd.workbench.open_file(tmp_path / "a.csv")
     assert opened.data["k"].tolist() == [value(i) for i in range(40)]
     assert isinstance(value(0), str) or any(line.startswith("k: signs and sep") for line in opened.receipts)
 
@@ -226,18 +228,21 @@ def test_spellings_of_numbers_are_read_with_a_receipt_and_codes_stay(tmp_path, t
 )
 def test_columns_that_miss_their_type_are_noted(tmp_path, columns, note):
     (tmp_path / "a.csv").write_text(text_of_table(records(**columns)))
-    assert any(note in line for line in rd.open_file(tmp_path / "a.csv").notes)
+    assert any(note in line for line in rd.workbench.open_file(tmp_path / "a.csv").notes)
 
 
 def test_a_file_of_one_column_asks_for_its_separator(tmp_path):
     (tmp_path / "a.csv").write_text(text_of_table(records(), ":"))
-    assert any("`separator` (--sep)" in line for line in rd.open_file(tmp_path / "a.csv").notes)
-    assert list(rd.open_file(tmp_path / "a.csv", separator=":").data) == ["sex", "age"]
+    assert any("`separator` (--sep)" in line for line in rd.workbench.open_file(tmp_path / "a.csv").notes)
+    assert list(rd.workbench.open_file(tmp_path / "a.csv", separator=":").data) == ["sex", "age"]
 
 
 def test_labels_of_negative_codes_are_noted_as_missing(tmp_path):
     table = pd.DataFrame({"educ": [-9, *[1, 2] * 20], "wt": np.linspace(200, 900, 41)})
     labels = {"educ": {-9: "refused", 1: "low", 2: "high"}}
     table.to_stata(tmp_path / "a.dta", write_index=False, value_labels=labels)
-    assert any("educ: 'refused' may mean missing (1 records" in line for line in rd.open_file(tmp_path / "a.dta").notes)
-    assert rd.open_file(tmp_path / "a.dta", missing=["refused"]).data["educ"].isna().sum() == 1
+    assert any(
+        "educ: 'refused' may mean missing (1 records" in line
+        for line in rd.workbench.open_file(tmp_path / "a.dta").notes
+    )
+    assert rd.workbench.open_file(tmp_path / "a.dta", missing=["refused"]).data["educ"].isna().sum() == 1

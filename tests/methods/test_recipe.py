@@ -37,7 +37,7 @@ def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path):
     office(1000).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="utf-8-sig")
     done = call(tmp_path, "open", "patienten.csv")
     assert done.returncode == 0, done.stderr
-    recipe = rd.read_recipe(tmp_path / "recipe.yaml")
+    recipe = rd.workbench.read_recipe(tmp_path / "recipe.yaml")
     assert recipe.schema.named("identifier") == ["Fall-Nr"]
     assert recipe.schema.named("quasi-identifier") == ["Geschlecht", "Alter", "PLZ", "Beruf", "Aufnahme"]
     assert recipe.schema.named("sensitive") == ["Einkommen", "Diagnose"]
@@ -55,8 +55,8 @@ def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path):
         "as it was",
     ):
         assert told in done.stdout
-    original = rd.open_file(tmp_path / "patienten.csv").data
-    released = rd.open_file(tmp_path / "release" / "release.csv").data
+    original = rd.workbench.open_file(tmp_path / "patienten.csv").data
+    released = rd.workbench.open_file(tmp_path / "release" / "release.csv").data
     assert list(released.columns) == [name for name in original.columns if name != "Fall-Nr"]
     assert decimals_of(released["Breite"]) == 5
     assert decimals_of(released["Einkommen"]) == 2
@@ -257,7 +257,7 @@ def test_hierarchies_by_file_prefix_interval_and_date(tmp_path):
 
 
 def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
-    opened = rd.open_file(_csv(persons, tmp_path))
+    opened = rd.workbench.open_file(_csv(persons, tmp_path))
     recipe = recipe_of(opened, "p.csv")
     chain = [
         {"method": "k_anonymity_lattice", "parameters": {"k": 3}},
@@ -266,7 +266,7 @@ def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
     from dataclasses import replace
 
     path = replace(recipe, chain=chain, missing_values="drop").write(tmp_path / "r.yaml")
-    told = rd.read_recipe(path)
+    told = rd.workbench.read_recipe(path)
     out = protect_into(told.open(tmp_path), tmp_path / "r", recipe=told)
     manifest = json.loads((out / "manifest.json").read_text())
     assert [step["method"] for step in manifest["chain"]] == ["k_anonymity_lattice", "grid"]
@@ -409,7 +409,7 @@ def test_an_office_file_of_250_is_opened_assessed_released_and_checked_without_a
     }
     done = call(tmp_path, *next_ones["the advised release: "])
     assert done.returncode == 0, done.stderr
-    chain = rd.read_recipe(tmp_path / "report" / "recipe.yaml").chain
+    chain = rd.workbench.read_recipe(tmp_path / "report" / "recipe.yaml").chain
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert [step["method"] for step in manifest.get("chain") or [manifest]] == [step["method"] for step in chain]
     done = call(tmp_path, *next_ones["its check: "], "--out", "verdict")

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from naive_linkage import as_measure, choquet, nearest, random_measure, standardise
-from reident import DataError, FuzzyMeasure, ParameterError, link_records, microaggregate
+from reident import DataError, ParameterError, link_records, microaggregate
+from reident.tables import FuzzyMeasure
 
 
 def files(n, m, p, seed=0, noise=0.3):

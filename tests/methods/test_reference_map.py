@@ -9,7 +9,9 @@ import pytest
 from shapely import box
 
 from judged import attacked
-from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
+from reident import embed_distances, great_circle_km
+from reident.data import points_in_area
+from reident.location import locate_by_reference_sets
 from reident.location import reference_map as module
 from reident.location.local_maps import LocalMap
 from reident.location.outline import align_inside

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 from shapely import box
 
 import naive_reference_sets as naive
-from reident import (
-    DataError,
-    embed_distances,
-    exact_equalities,
-    great_circle_km,
-    perturb_distances,
-    points_in_area,
-    recover_coordinates,
-)
+from reident import DataError, embed_distances, great_circle_km
+from reident.data import points_in_area
 from reident.kernels.places import lipschitz
+from reident.location import exact_equalities, recover_coordinates
+from reident.places import perturb_distances
 from reident.places.areas import AreaSampler
 from reident.places.distances import unit_vectors
 

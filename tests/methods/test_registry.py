@@ -157,7 +157,7 @@ def test_table_and_lookup():
     row = table.set_index(["name", "parameter"]).loc[("coordinate_noise", "sigma_deg")]
     assert row["unit"] == "degrees"
     assert row["range"] == "[0, inf)"
-    assert find("donut").call == "reident.mask_donut"
+    assert find("donut").call == "reident.places.mask_donut"
     with pytest.raises(ParameterError, match="there are coordinate_noise, disc"):
         find("blur", "anonymiser")
     with pytest.raises(ParameterError, match="it has inner_m, outer_m"):

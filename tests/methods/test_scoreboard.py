@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError, Ratings, scoreboard_attack, simulate_ratings
+from reident import DataError
+from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 
 def naive(table, known, n_users):

@@ -6,18 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reident import (
-    DataError,
-    degree_anonymise,
-    find_seeds,
-    mapping_quality,
-    naive_anonymise,
-    passive_attack,
-    sample_network,
-    spectral_match,
-)
+from reident import DataError, degree_anonymise
+from reident.data import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
-from reident.networks import spectral
+from reident.networks import find_seeds, mapping_quality, naive_anonymise, passive_attack, spectral, spectral_match
 from reident.networks.graph import as_network
 from reident.networks.spectral import _spectral
 

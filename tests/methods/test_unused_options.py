@@ -46,7 +46,7 @@ def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_
 
 def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_path):
     table = pd.read_csv(folder / "people.csv")
-    areas = rd.open_file(folder / "districts.gpkg").data
+    areas = rd.workbench.open_file(folder / "districts.gpkg").data
     known, places = {"lat": "lat", "lon": "lon"}, table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
     with pytest.raises(ParameterError, match="`areas` must be left out"):
         protect_into(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
@@ -67,7 +67,11 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
 
 def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
     release = protect_into(
-        rd.open_file(folder / "nocrs.gpkg").data, tmp_path / "r", method="donut", quasi="sex", crs="EPSG:32618"
+        rd.workbench.open_file(folder / "nocrs.gpkg").data,
+        tmp_path / "r",
+        method="donut",
+        quasi="sex",
+        crs="EPSG:32618",
     )
     assert gpd.read_file(release / "release.gpkg").crs == "EPSG:32618"
     done = call(
@@ -95,7 +99,7 @@ def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
 )  # fmt: skip
 def test_an_option_about_another_kind_of_file_is_refused(folder, file, option):
     with pytest.raises(ParameterError, match=f"`{next(iter(option))}` must be left out for '{file}'"):
-        rd.open_file(folder / file, **option)
+        rd.workbench.open_file(folder / file, **option)
 
 
 def test_what_is_said_of_records_is_refused_for_a_network(folder, tmp_path):

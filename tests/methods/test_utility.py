@@ -23,7 +23,7 @@ def test_neighbours_against_loops(n, seed, count):
     for i in range(n):
         near = [set(sorted((j for j in range(n) if j != i), key=lambda j: (m[i, j], j))[:count_used]) for m in (a, b)]
         shares.append(len(near[0] & near[1]) / count_used)
-    assert rd.neighbours_kept(a, b, n_neighbours=count) == pytest.approx(np.mean(shares))
+    assert rd.tables.neighbours_kept(a, b, n_neighbours=count) == pytest.approx(np.mean(shares))
 
 
 @given(n=st.integers(3, 8), seed=st.integers(0, 99))
@@ -31,37 +31,46 @@ def test_distances_against_loops(n, seed):
     a, b = _matrix(n, seed), _matrix(n, seed + 1000)
     pairs = [(a[i, j], b[i, j]) for i in range(n) for j in range(i)]
     x, y = zip(*pairs, strict=True)
-    assert rd.distances_kept(a, b) == pytest.approx(max(0.0, np.corrcoef(x, y)[0, 1]), abs=1e-12)
-    assert rd.distance_precision(a, b) == pytest.approx(1 / np.var(np.subtract(x, y), ddof=1))
+    assert rd.tables.distances_kept(a, b) == pytest.approx(max(0.0, np.corrcoef(x, y)[0, 1]), abs=1e-12)
+    assert rd.tables.distance_precision(a, b) == pytest.approx(1 / np.var(np.subtract(x, y), ddof=1))
 
 
 def test_the_original_keeps_everything():
     a = _matrix(6, 1)
-    assert rd.neighbours_kept(a, a) == 1
-    assert rd.distances_kept(a, a) == pytest.approx(1)
-    assert rd.distance_precision(a, a) == np.inf
-    assert rd.distances_kept(a, np.zeros_like(a)) == 0
+    assert rd.tables.neighbours_kept(a, a) == 1
+    assert rd.tables.distances_kept(a, a) == pytest.approx(1)
+    assert rd.tables.distance_precision(a, a) == np.inf
+    assert rd.tables.distances_kept(a, np.zeros_like(a)) == 0
     table = pd.DataFrame({"x": [1.0, 2, 4], "y": [3.0, 1, 2]})
-    assert rd.information_kept(table, table, columns=["x", "y"]) == 1
-    assert rd.correlations_kept(table, table, columns=["x", "y"]) == 1
+    assert rd.tables.information_kept(table, table, columns=["x", "y"]) == 1
+    assert rd.tables.correlations_kept(table, table, columns=["x", "y"]) == 1
 
 
 def test_left_out_records_tell_nothing():
     table = pd.DataFrame({"x": [0.0, 1, 5]})
-    told = rd.information_kept(table, table.iloc[[0]], columns="x")
+    told = rd.tables.information_kept(table, table.iloc[[0]], columns="x")
     assert told == pytest.approx(1 - ((1 - 2) ** 2 + (5 - 2) ** 2) / (4 + 1 + 9))
-    assert rd.information_kept(table, table * 0 + 2, columns="x") == 0
+    assert rd.tables.information_kept(table, table * 0 + 2, columns="x") == 0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rd.neighbours_kept(_matrix(4, 1), _matrix(5, 1)), "one row a record"),
-        (lambda: rd.distances_kept(_matrix(2, 1), _matrix(2, 1)), "at least 3 records"),
-        (lambda: rd.neighbours_kept(_matrix(4, 1), _matrix(4, 1), n_neighbours=0), "`n_neighbours`"),
-        (lambda: rd.information_kept(pd.DataFrame({"x": ["a"]}), pd.DataFrame({"x": [1]}), columns="x"), "numbers"),
-        (lambda: rd.information_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1, 2]}), columns="x"), "others"),
-        (lambda: rd.correlations_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1]}), columns=["x"]), "at least 2"),
+        (lambda: rd.tables.neighbours_kept(_matrix(4, 1), _matrix(5, 1)), "one row a record"),
+        (lambda: rd.tables.distances_kept(_matrix(2, 1), _matrix(2, 1)), "at least 3 records"),
+        (lambda: rd.tables.neighbours_kept(_matrix(4, 1), _matrix(4, 1), n_neighbours=0), "`n_neighbours`"),
+        (
+            lambda: rd.tables.information_kept(pd.DataFrame({"x": ["a"]}), pd.DataFrame({"x": [1]}), columns="x"),
+            "numbers",
+        ),
+        (
+            lambda: rd.tables.information_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1, 2]}), columns="x"),
+            "others",
+        ),
+        (
+            lambda: rd.tables.correlations_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1]}), columns=["x"]),
+            "at least 2",
+        ),
     ],
 )
 def test_bad_input(call, message):

@@ -117,10 +117,10 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
     table = pd.DataFrame([(f"p{a}", f"p{b}") for a, b in nx.cycle_graph(30).edges], columns=["wer", "wen"])
     for path in (tmp_path / "a.xlsx", tmp_path / "a.csv"):
         table.to_excel(path, index=False) if path.suffix == ".xlsx" else table.to_csv(path, index=False)
-        opened = rd.open_file(path)
+        opened = rd.workbench.open_file(path)
         assert opened.schema.named("node") == ["wer", "wen"]
     dataset = rd.Dataset.of(opened, recipe=recipe_of(opened))
-    direct = rd.read_graph(tmp_path / "a.csv")
+    direct = rd.networks.read_graph(tmp_path / "a.csv")
     assert set(dataset.names) == set(direct.nodes)
     assert dataset.named_network.n_edges == direct.n_edges
     # Still one, by its names: each edge from both ends, as a survey asks for it, and a loop.
@@ -129,7 +129,7 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
         columns={"wer": "Von", "wen": "Nach"}
     )
     named.to_csv(tmp_path / "a.csv", index=False)
-    opened = rd.open_file(tmp_path / "a.csv")
+    opened = rd.workbench.open_file(tmp_path / "a.csv")
     assert opened.schema.named("node") == ["Von", "Nach"]
     with pytest.warns(UserWarning, match="1 relation.* with itself and 30 repeated"):
         assert rd.Dataset.of(opened, recipe=recipe_of(opened)).network.n_edges == direct.n_edges
@@ -139,7 +139,7 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
         *(table.assign(wen=table["wer"]), table.assign(wen=range(30)), both),
     ):
         other.to_csv(tmp_path / "b.csv", index=False)
-        assert rd.open_file(tmp_path / "b.csv").schema.named("node") == []
+        assert rd.workbench.open_file(tmp_path / "b.csv").schema.named("node") == []
 
 
 def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
@@ -211,7 +211,7 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     wizard.roles["geometry"].value = "other"
     assert wizard.wrong.value == ""
     recipe = replace(wizard.chosen(), chain=[{"method": "mondrian", "parameters": {"k": 5}}])
-    protect_into(rd.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
+    protect_into(rd.workbench.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
     # Incomes with a decimal comma are text in the original, and would be numbers in the release.
     found = rd.check(tmp_path / "release", tmp_path / "kreise.gpkg", recipe=recipe, attacks=["exact_join"])
     assert found.findings == []

@@ -75,7 +75,7 @@ def test_a_recipe_with_a_value_of_the_wrong_kind_is_refused(tmp_path, text):
 def test_a_recipe_reads_its_file_as_it_was_opened(tmp_path):
     (tmp_path / "a.csv").write_text("age,sex,01\nNA,f,x\n30,m,y\n31,f,z\n")
     reading = {"missing": [], "text": ["sex"]}
-    opened = rd.open_file(tmp_path / "a.csv", **reading)
+    opened = rd.workbench.open_file(tmp_path / "a.csv", **reading)
     again = read_recipe(recipe_of(opened, "a.csv", reading).write(tmp_path / "recipe.yaml")).open(tmp_path)
     assert again.data.equals(opened.data)
     assert again.data["age"].tolist() == ["NA", "30", "31"]

@@ -297,7 +297,7 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
         trials, method="m", parameter="size", risk="risk", utility="use", attack="clique", analysis="neighbours"
     )
     file = tmp_path / "map.html"
-    file.write_text(reident.ru_map_page(frame, limit=0.35, codes={("grid", "2"): "reident.mask_grid(points)"}))
+    file.write_text(reident.ru_map_page(frame, limit=0.35, codes={("grid", "2"): "reident.places.mask_grid(points)"}))
     refused = frame.assign(refused=[None, "another attack", None, "another attack"], n=2, undominated=0.25)
     (tmp_path / "refused.html").write_text(reident.ru_map_page(refused, limit=0.5))
     browser, sync_api = chromium
@@ -317,7 +317,7 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
         slider.press("ArrowDown")
     sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
     releases.nth(3).click()
-    page.get_by_text("reident.mask_grid(points)").wait_for()
+    page.get_by_text("reident.places.mask_grid(points)").wait_for()
     boxes = [text.bounding_box() for text in page.locator("svg text").all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
     page.goto((tmp_path / "refused.html").as_uri())

@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 from shapely import box
 
-from reident import DataError, ParameterError, autocorrelation, great_circle_km, tolerance_intervals
+from reident import DataError, ParameterError, great_circle_km
+from reident.places import autocorrelation, tolerance_intervals
 from reident.places.distance_intervals import (
     DistanceIntervals,
     cluster_bounds,

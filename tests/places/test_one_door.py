@@ -14,7 +14,8 @@ from shapely import Point, box
 import reident as rd
 from commands import call
 from judged import protect_into
-from reident import DataError, ParameterError, great_circle_pairs_km
+from reident import DataError, ParameterError
+from reident.places import great_circle_pairs_km
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import recipe_of
@@ -127,11 +128,11 @@ def test_longitudes_stay_in_the_range_of_the_file(mask, geographic, high):
     if geographic:
         points = gpd.GeoDataFrame(geometry=gpd.points_from_xy(table["lon_deg"], table["lat_deg"], crs="EPSG:4326"))
     after = {
-        "donut": lambda: rd.mask_donut(points, inner_m=1000, outer_m=20_000, rng=1),
-        "grid": lambda: rd.mask_grid(points, cell_m=5000),
-        "swap": lambda: rd.swap_locations(points, points, inner_m=1, outer_m=50_000, rng=1),
-        "laplace": lambda: rd.mask_planar_laplace(points, epsilon_per_km=0.2, rng=1),
-        "rigid": lambda: rd.move_rigidly(points, shift_m=30_000, rng=1),
+        "donut": lambda: rd.places.mask_donut(points, inner_m=1000, outer_m=20_000, rng=1),
+        "grid": lambda: rd.places.mask_grid(points, cell_m=5000),
+        "swap": lambda: rd.places.swap_locations(points, points, inner_m=1, outer_m=50_000, rng=1),
+        "laplace": lambda: rd.places.mask_planar_laplace(points, epsilon_per_km=0.2, rng=1),
+        "rigid": lambda: rd.places.move_rigidly(points, shift_m=30_000, rng=1),
     }[mask]()
     east = after.geometry.x if geographic else after["lon_deg"]
     north = after.geometry.y if geographic else after["lat_deg"]
@@ -143,10 +144,10 @@ def test_longitudes_stay_in_the_range_of_the_file(mask, geographic, high):
 
 def test_everybody_at_a_pole_is_in_one_cell():
     pole = pd.DataFrame({"lat_deg": [90.0] * 4 + [-90.0] * 4, "lon_deg": [0.0, 90.0, 179.0, -91.0] * 2})
-    after = rd.mask_grid(pole, cell_m=2000, min_count=4)
+    after = rd.places.mask_grid(pole, cell_m=2000, min_count=4)
     assert len(after) == 8
     assert len(after.drop_duplicates()) == 2
-    drawn = rd.mask_donut(pole, inner_m=500, outer_m=5000, rng=1)
+    drawn = rd.places.mask_donut(pole, inner_m=500, outer_m=5000, rng=1)
     assert drawn["lon_deg"].between(-180, 180).all()
 
 
@@ -154,7 +155,7 @@ def test_everybody_at_a_pole_is_in_one_cell():
 def test_a_grid_cell_has_its_length_on_the_ground(crs):
     table = persons(400, middle=(69.6, 18.9))
     points = in_geometry(table, crs)
-    after = rd.mask_grid(points, cell_m=2000)
+    after = rd.places.mask_grid(points, cell_m=2000)
     lat, lon = (np.asarray(one) for one in (after.geometry.to_crs(4326).y, after.geometry.to_crs(4326).x))
     moved_m = 1000 * great_circle_pairs_km(table["lat"], table["lon"], lat, lon)
     assert 0.9 * 1414 < moved_m.max() < 1.06 * 1414
@@ -199,15 +200,15 @@ def test_every_mask_stays_within_its_container(mask, crs):
     table = table.reset_index(drop=True)
     points = table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}) if crs is None else in_geometry(table, crs)
     masks = {
-        "disc": lambda: rd.mask_disc(points, radius_m=20_000, container=COUNTIES, rng=1),
-        "donut": lambda: rd.mask_donut(points, inner_m=500, outer_m=9000, container=COUNTIES, rng=1),
-        "population": lambda: rd.mask_population_donut(
+        "disc": lambda: rd.places.mask_disc(points, radius_m=20_000, container=COUNTIES, rng=1),
+        "donut": lambda: rd.places.mask_donut(points, inner_m=500, outer_m=9000, container=COUNTIES, rng=1),
+        "population": lambda: rd.places.mask_population_donut(
             points, TOWNS, k_min=10, k_max=90_000, container=COUNTIES, rng=1
         ),
-        "grid": lambda: rd.mask_grid(points, cell_m=7000, container=COUNTIES),
-        "swap": lambda: rd.swap_locations(points, points, inner_m=1, outer_m=9000, container=COUNTIES, rng=1),
-        "dhs": lambda: rd.mask_dhs(points, areas=COUNTIES, rng=1),
-        "laplace": lambda: rd.mask_planar_laplace(points, epsilon_per_km=0.05, container=COUNTIES, rng=1),
+        "grid": lambda: rd.places.mask_grid(points, cell_m=7000, container=COUNTIES),
+        "swap": lambda: rd.places.swap_locations(points, points, inner_m=1, outer_m=9000, container=COUNTIES, rng=1),
+        "dhs": lambda: rd.places.mask_dhs(points, areas=COUNTIES, rng=1),
+        "laplace": lambda: rd.places.mask_planar_laplace(points, epsilon_per_km=0.05, container=COUNTIES, rng=1),
     }
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -232,7 +233,7 @@ def test_a_point_beyond_the_raster_is_left_out_and_named():
     raster = pd.DataFrame(centres, columns=["lat_deg", "lon_deg"]).assign(persons_per_km2=4000.0)
     points = pd.DataFrame({"lat_deg": [52.5, 48.1, 0.0], "lon_deg": [13.4, 11.6, 0.0]})
     with pytest.warns(UserWarning, match=r"2 record\(s\) lie beyond the raster .* \(record 2, 3\)"):
-        after = rd.mask_population_donut(points, raster, k_min=10, k_max=100, rng=1)
+        after = rd.places.mask_population_donut(points, raster, k_min=10, k_max=100, rng=1)
     assert list(after.index) == [0]
 
 

@@ -4,19 +4,13 @@ import pandas as pd
 import pytest
 from shapely.geometry import Polygon
 
-from reident import (
-    calibrate_distances,
-    embed_distances,
-    great_circle_km,
-    great_circle_pairs_km,
-    locate_by_population,
-    mask_by_grid_sets,
-    perturb_distances,
-)
+from reident import embed_distances, great_circle_km
+from reident.location import calibrate_distances, locate_by_population, mask_by_grid_sets
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes, recover_shape
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
+from reident.places import great_circle_pairs_km, perturb_distances
 from reident.places.distances import unit_vectors
 
 COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 50)])

@@ -13,10 +13,11 @@ from benchmarks._protection import CANDIDATES, Candidate, protect
 from benchmarks._released_maps import TABLES
 
 import reference_runs as example
-from reident import great_circle_km, locate_by_reference_sets
+from reident import great_circle_km
 from reident.data.datasets import embedded_file
 from reident.experiments import isgp_sets
 from reident.experiments.released_maps import FITTING, LEVELS, WRONG_KM, load_country, people
+from reident.location import locate_by_reference_sets
 from research_note import NOTE, exact_now, measured, note
 
 

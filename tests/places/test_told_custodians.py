@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 import reference_runs as example
-from reident import great_circle_km, locate_by_population
+from reident import great_circle_km
 from reident.data.datasets import embedded_file
 from reident.experiments.released_maps import FITTING, load_country, people
+from reident.location import locate_by_population
 from research_note import NOTE, exact_now, measured, note
 
 

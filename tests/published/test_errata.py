@@ -5,7 +5,9 @@ from math import comb, log2
 import numpy as np
 import pandas as pd
 
-from reident import Hierarchy, k_anonymise, min_entropy
+from reident import k_anonymise
+from reident.queries import min_entropy
+from reident.tables import Hierarchy
 
 
 def test_suppression_removes_whole_classes_and_narrows_none():

@@ -6,7 +6,7 @@ import pytest
 
 import reident as rd
 from real_data import needs
-from reident import Hierarchy, k_anonymise
+from reident import k_anonymise
 from reident.data import papers
 from reident.data.datasets import load_adult, remote_file
 from reident.experiments.holohan2017 import (
@@ -25,6 +25,7 @@ from reident.experiments.holohan2017 import (
     trial,
 )
 from reident.experiments.holohan2017_effects import average_of_copies, effects
+from reident.tables import Hierarchy
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
 SEED = 2017
@@ -120,9 +121,9 @@ def test_the_suppression_of_a_trial_against_the_public_step():
                                dataset=SEED, n_records=900, spread=1.0)  # fmt: skip
     scales = class_noise_scales(values, classes, epsilon=4.0)
     noisy = simulate_class_noise(values, classes, scales, rng=np.random.default_rng(5))
-    attack = rd.nearest_record_attack(values, noisy, classes)
+    attack = rd.tables.nearest_record_attack(values, noisy, classes)
     assert rows[0]["linking_risk"] == attack.risk
-    gone = rd.confidence_suppression(values, noisy, classes, scales=scales, k=10, confidence=0.9)
+    gone = rd.tables.confidence_suppression(values, noisy, classes, scales=scales, k=10, confidence=0.9)
     assert rows[1]["suppressed"] == gone.share > 0
     assert rows[1]["linking_risk"] == attack.linked[~gone.suppressed].mean()
 

@@ -9,19 +9,17 @@ from scipy import stats
 from reident import (
     MetricMicrodata,
     ParameterError,
-    classical_linkage,
     common_subgraph_attack,
-    compatibility_graph,
-    distance_deviation_quantiles,
     great_circle_km,
     linkage_quality,
-    max_cliques,
     perturb_coordinates,
-    points_in_area,
     published,
 )
+from reident.cliques import max_cliques
+from reident.data import points_in_area
 from reident.data.datasets import load_boundary, load_census_shares, load_example2, load_poets
 from reident.experiments.kroll2015 import deviation, draw_files, pinned, read_files, trial
+from reident.places import classical_linkage, compatibility_graph, distance_deviation_quantiles
 
 
 def test_example_2_to_the_printed_digit():

@@ -8,22 +8,13 @@ import pandas as pd
 import pytest
 from shapely import MultiPoint, box
 
-from reident import (
-    common_subgraph_attack,
-    embed_distances,
-    great_circle_km,
-    impute_from_neighbours,
-    linkage_quality,
-    local_slopes,
-    scan_cluster,
-    spatial_eigenvectors,
-    tolerance_intervals,
-)
+from reident import common_subgraph_attack, embed_distances, great_circle_km, linkage_quality
 from reident.data import datasets
 from reident.data.papers import published
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.kroll2016 import city_trial, trial, utility_trial
 from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files, hospitals, reference_area
+from reident.places import impute_from_neighbours, local_slopes, scan_cluster, spatial_eigenvectors, tolerance_intervals
 
 FACTS = published("kroll2016", "statements").set_index("item")["value"]
 # Measures of the study that this experiment replaces, of the same random streams (20 simulations, 2,000 steps).

@@ -13,11 +13,18 @@ import pytest
 
 import reident as rd
 from real_data import needs
-from reident import (
+from reident import degree_anonymise, published
+from reident.data import sample_network
+from reident.data._paths import notebooks_folder
+from reident.data.datasets import load_graph
+from reident.data.simulate import preferential_attachment
+from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
+from reident.experiments.vanhoef2012_networks.graphs import network as load_network
+from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
+from reident.networks import (
     anonymise_degrees,
     as_network,
     clustering_coefficient,
-    degree_anonymise,
     edge_disclosure,
     find_seeds,
     implant,
@@ -25,16 +32,8 @@ from reident import (
     mapping_quality,
     power_law_exponent,
     propagate,
-    published,
     recover,
-    sample_network,
 )
-from reident.data._paths import notebooks_folder
-from reident.data.datasets import load_graph
-from reident.data.simulate import preferential_attachment
-from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
-from reident.experiments.vanhoef2012_networks.graphs import network as load_network
-from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
 from reident.networks._rows import components
 from reident.networks.seeds import _cosines, _links_in
 from reident.runner._parameters import notebook_cells

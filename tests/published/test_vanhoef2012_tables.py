@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident import ParameterError, k_anonymity, l_diversity, simulate_ratings
+from reident import ParameterError
 from reident.data.datasets import load_vanhoef2012_table
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.vanhoef2012_tables import (
@@ -24,6 +24,7 @@ from reident.experiments.vanhoef2012_tables import (
     releases,
 )
 from reident.queries.pan_private import density_error_bound, pan_privacy_loss
+from reident.tables import k_anonymity, l_diversity, simulate_ratings
 
 TRIALS = {
     "intersection": releases.intersection_trial, "argument": releases.argument_trial,
@@ -72,7 +73,9 @@ def test_the_theorems_of_chapters_2_to_6_on_small_inputs():
     rng = np.random.default_rng(1)
     assert proofs.laplace_ratio(2.0) == pytest.approx(1)
     first, second = rng.dirichlet(np.ones(6), 2)
-    assert proofs.largest_event_difference(first, second) == pytest.approx(rd.statistical_distance(first, second))
+    assert proofs.largest_event_difference(first, second) == pytest.approx(
+        rd.queries.statistical_distance(first, second)
+    )
     assert proofs.processing_excess(rng, 50) <= 1e-12
     assert proofs.guessable_breaches(rng, n_draws=40) <= 1 / 4
     assert proofs.vector_loss() == pytest.approx(1)

@@ -11,20 +11,17 @@ import pandas as pd
 import pytest
 
 from real_data import needs
-from reident import (
+from reident import k_anonymise, link_records, max_clique, microaggregate
+from reident.data.datasets import load_casc
+from reident.tables import (
     Hierarchy,
     individual_risk,
-    k_anonymise,
     k_anonymity,
-    link_records,
-    max_clique,
-    microaggregate,
     population_uniques,
     reidentification_risk,
     special_uniques,
     swap_ranks,
 )
-from reident.data.datasets import load_casc
 
 ARX_COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 ARX_COLUMNS += ["salary-class"]

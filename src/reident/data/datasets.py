@@ -205,7 +205,7 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
         the folder REIDENT_DATA: the three Facebook100 graphs are supplied by the user only, since their owner asked
         that they not be passed on; ``"ca_hepph"`` stands in for the co-authors of DBLP.
     path : str or Path, optional
-        The user's own file of that graph, in any format that `reident.read_graph` knows. Its checksum is not
+        The user's own file of that graph, in any format that `reident.networks.read_graph` knows. Its checksum is not
         compared.
 
     Returns

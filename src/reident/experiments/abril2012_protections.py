@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from reident.experiments.abril2012 import MODELS, compile_learning, draw_records, learn, protect
+from reident.tables.anonymisation import k_anonymise
 from reident.tables.choquet.choquet_linkage import learn_linkage
-from reident.tables.k_anonymity import k_anonymise
 from reident.tables.microaggregation import microaggregate
 from reident.tables.perturbation import add_noise, round_values, swap_ranks
 from reident.tables.record_linkage import link_records

@@ -119,10 +119,10 @@ def _imported(tree: ast.AST) -> list[Path]:
 
 @cache
 def _public_modules() -> dict[str, str]:
-    """Return the module of each public name, as ``reident.places.noise``, from the stub."""
+    """Return the module of each name at the top, as ``reident.places.noise`` or ``reident.tables``, from the stub."""
     stub = ast.parse((_PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
-    nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module]
-    return {alias.name: f"reident.{node.module}" for node in nodes for alias in node.names}
+    nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: f"reident.{node.module or alias.name}" for node in nodes for alias in node.names}
 
 
 @cache

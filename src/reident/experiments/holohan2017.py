@@ -17,6 +17,7 @@ import pandas as pd
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.own_files import unpinned
+from reident.tables.anonymisation import KAnonymous, k_anonymise
 from reident.tables.class_noise import (
     confidence_suppression,
     expected_relative_error,
@@ -24,7 +25,6 @@ from reident.tables.class_noise import (
 )
 from reident.tables.differencing import differencing_attack
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.k_anonymity import KAnonymous, k_anonymise
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 from reident.tables.nearest_record import nearest_record_attack
 

@@ -1,6 +1,6 @@
 """Attack intersecting sets of grid points by the sets alone, with a map of towns and with a file; measure a repair.
 
-After the abstract of Schnell, Klingwort and Farrow (2021); see `reident.mask_by_grid_sets` for what is not known.
+After the abstract of Schnell, Klingwort and Farrow (2021); `reident.location.mask_by_grid_sets` lists the gaps.
 """
 
 from __future__ import annotations

@@ -84,12 +84,12 @@ ANONYMISERS: tuple[Entry, ...] = (
         start={"radius_km": 50.0, "spacing_km": 5.0}, grid={"radius_km": (200.0, 50.0, 20.0)}, seconds=60.0,
     ),
     _table(
-        "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "k_anonymity:k_anonymise",
+        "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
         fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
         guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
-        "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "k_anonymity:k_anonymise",
+        "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "anonymisation:k_anonymise",
         fixed={"method": "mondrian"}, takes="suppression_limit charge_suppressed", start={"k": 5},
         grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
     ),

@@ -132,7 +132,7 @@ class Entry:
     exact : bool
         Whether it draws from an exact source of its own where it is given none.
     usual : str
-        The kinds of data on whose maps it stands if nobody asks for more, separated by blanks.
+        The kinds of data on whose maps it stands by default, separated by blanks.
     needs : str
         Requirements, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers); of
         a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
@@ -221,14 +221,13 @@ class Entry:
 
     @property
     def call(self) -> str:
-        """How a user writes it: ``reident.mask_disc``."""
-        import reident
-
+        """How a user writes it: ``reident.places.mask_disc``."""
         function = self.function
         name = function.__qualname__
         # Another function of the package may have the name.
-        public = name in reident.__all__ and getattr(reident, name) is function
-        return f"reident.{name}" if public else f"{function.__module__}.{name}"
+        homes = "reident", ".".join(function.__module__.split(".")[:2])
+        public = [home for home in homes if getattr(importlib.import_module(home), name, None) is function]
+        return f"{[*public, function.__module__][0]}.{name}"
 
     @property
     def extras(self) -> tuple[Parameter, ...]:

@@ -34,7 +34,7 @@ def label_linkage(
     ties: Annotated[str, Choice("all", "unique", "random")] = "random",
     rng: np.random.Generator,
 ) -> Outcome:
-    """Link by labels alone; see `reident.classical_linkage`."""
+    """Link by labels alone; see `reident.places.classical_linkage`."""
     shared, released, background = _labels(release, knowledge)
     if not shared:
         raise NotApplicable("no label is released as it was")
@@ -162,7 +162,7 @@ def registration(
     n_pairs: Annotated[int, Whole(1, unit="pairs")] = 4000,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Lay the shape of the released distances on the known places; see `reident.registration_attack`."""
+    """Lay the shape of the released distances on the known places; see `reident.location.registration_attack`."""
     from reident.location.registration import registration_attack
 
     shared, released, background, knowledge = _distances(release, knowledge, rng)
@@ -183,8 +183,8 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
     Notes
     -----
-    See `reident.locate_by_reference_sets`. Step of rounding and size of noise are read off the matrix: see
-    `reident.estimate_step`.
+    See `reident.location.locate_by_reference_sets`. Step of rounding and size of noise are read off the matrix: see
+    `reident.location.estimate_step`.
     """
     from reident.location.reference_map import locate_by_reference_sets
 
@@ -198,7 +198,7 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
         if located.coordinates.explained <= _EXPLAINED:
             raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
     if located.linkage is None:
-        raise NotApplicable(f"{counted}, but they place nobody")
+        raise NotApplicable(f"{counted}, but they place no record")
     description = f"and reads places off the released numbers, of which {counted}"
     return _linked(release, knowledge, located.linkage.links, description, confidence="probability")
 
@@ -241,7 +241,7 @@ def _needs_few(n: int, step: float, description: str) -> None:
 
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Locate all records from matches of unique labels; see `reident.multilateration_attack`."""
+    """Locate all records from matches of unique labels; see `reident.location.multilateration_attack`."""
     from reident.location.multilateration import multilateration_attack
     from reident.places.common_subgraph import classical_linkage
 
@@ -272,8 +272,8 @@ def population(
 
     Notes
     -----
-    See `reident.locate_by_population`. The map is laid without any known person. Where no list of towns is given, the
-    places of the intruder's own file tell where people live, without their labels.
+    See `reident.location.locate_by_population`. No known person fixes the map. Without a list of towns the places of
+    the intruder's own file say where people live, without their labels.
     """
     from reident.location.population_location import locate_by_population
 

@@ -2,134 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.methods.attacks_places import law, law_of, place_known
+from reident.methods.households import Together, together
 from reident.methods.nearest import MOST_NEAR, Near, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import unit_vectors
-from reident.tables.classes import class_ids
 
 __all__ = ["household_join"]
-
-#: How much the shares of sizes may differ, together, of households and of records released together.
-_ALIKE = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class _Together:
-    """Households, groups of records released together, and the possible matches between them.
-
-    Attributes
-    ----------
-    homes : ndarray of int64, shape (n_known,)
-        The household of each person; -1 for a person without a place where places are released.
-    groups : ndarray of int64, shape (n_release,)
-        The number that records released together share; -1 without a place where they are told by it.
-    kinds : ndarray of int64, shape (n_homes,)
-        Households whose members are alike have one number.
-    fits : list of ndarray of int64
-        For each kind of household the groups that could be one: a record that agrees with each member, and as many
-        records as members where households and groups are alike in size.
-    copies : list of ndarray of int64
-        How many such households each of these groups could hold: more than one where groups are larger, as cells are.
-    by_place : bool
-        Whether records are told to belong together by their place, not by a column.
-    """
-
-    homes: IntArray
-    groups: IntArray
-    kinds: IntArray
-    fits: Sequence[IntArray]
-    copies: Sequence[IntArray]
-    by_place: bool
-
-
-def _together(release: Release, knowledge: Knowledge) -> _Together:
-    """Return the households of persons and of records, or raise `NotApplicable` where the release shows none."""
-    assert knowledge.households is not None
-    homes, key = own_numbers(knowledge.households), knowledge.households.name
-    by_place = key not in release.table.columns
-    if by_place:
-        is_placed = release.has_places and knowledge.has_places
-        groups = _at_one_place(release.table) if is_placed else np.arange(0)
-        if not is_placed or (len(groups) and np.bincount(groups[groups >= 0], minlength=1).max() < 2):
-            raise NotApplicable("the release does not show who lives together")
-        places = _at_one_place(knowledge.known)  # a household may live at two places, and is released at two
-        homes = np.where(places < 0, -1, class_ids([homes, np.maximum(places, 0)])[0])
-        homes[homes >= 0] = np.unique(homes[homes >= 0], return_inverse=True)[1]
-    else:
-        groups = own_numbers(release.table[key])
-    agree = knowledge.agreement(release)
-    kinds, members = _kinds_of(homes, agree.groups)
-    fits, copies = _fits(release, knowledge, homes, groups, members)
-    return _Together(homes, groups, kinds, fits, copies, by_place)
-
-
-def _at_one_place(table: pd.DataFrame) -> IntArray:
-    places = table[[LAT, LON]].to_numpy(float)
-    is_located = np.isfinite(places).all(axis=1)
-    numbers = np.full(len(table), -1)
-    numbers[is_located] = np.unique(places[is_located], axis=0, return_inverse=True)[1].ravel()
-    return numbers
-
-
-def _kinds_of(homes: IntArray, labels: IntArray) -> tuple[IntArray, list[tuple[IntArray, IntArray]]]:
-    """Return the kind of each household, and of each kind the labels of its members and how many have each."""
-    in_household = np.flatnonzero(homes >= 0)
-    order = in_household[np.lexsort((labels[in_household], homes[in_household]))]
-    starts = np.searchsorted(homes[order], np.arange(int(homes.max(initial=-1)) + 2))
-    numbers: dict[bytes, int] = {}
-    kinds = np.empty(len(starts) - 1, dtype=np.int64)
-    members: list[tuple[IntArray, IntArray]] = []
-    for home, (a, b) in enumerate(pairwise(starts)):
-        member_labels = labels[order[a:b]]
-        kinds[home] = numbers.setdefault(member_labels.tobytes(), len(numbers))
-        if len(numbers) > len(members):
-            members.append(np.unique(member_labels, return_counts=True))
-    return kinds, members
-
-
-def _fits(
-    release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, members: list[tuple[IntArray, IntArray]]
-) -> tuple[list[IntArray], list[IntArray]]:
-    """Return for each kind of household the groups that could be one, and how many of it each could hold."""
-    agree = knowledge.agreement(release)
-    sizes = np.bincount(groups[groups >= 0])
-    alike = _sizes_alike(np.bincount(homes[homes >= 0]), sizes)
-    candidates, suppressed = agree.candidates(), np.flatnonzero(agree.classes < 0)
-    by_label: dict[int, tuple[IntArray, IntArray]] = {}
-    fits, copies = [], []
-    for labels, counts in members:
-        for label in labels[[label not in by_label for label in labels]]:
-            where = groups[np.concatenate([candidates[label], suppressed])]
-            by_label[label] = np.unique(where[where >= 0], return_counts=True)
-        parts = [by_label[label][0][by_label[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
-        fitting = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), parts)
-        if alike:
-            fitting = fitting[sizes[fitting] == counts.sum()]
-        group_counts = [by_label[label][1][np.searchsorted(by_label[label][0], fitting)] for label in labels]
-        fits.append(fitting)
-        copies.append(
-            np.ones_like(fitting)
-            if alike
-            else np.min([n // m for n, m in zip(group_counts, counts, strict=True)], axis=0)
-        )
-    return fits, copies
-
-
-def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:
-    length = max(homes.max(initial=0), groups.max(initial=0)) + 1
-    shares = [np.bincount(sizes, minlength=length) / max(1, len(sizes)) for sizes in (homes, groups)]
-    return bool(np.abs(shares[0] - shares[1]).sum() / 2 <= _ALIKE)
 
 
 def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -142,11 +26,13 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     -----
     Where a household's members were moved apart but share the value of a column, the mean of their places is taken.
     """
-    households = _together(release, knowledge)
+    households = together(release, knowledge)
+    if households is None:
+        raise NotApplicable("the release does not show who lives together")
     sample = np.unique(households.homes[knowledge.sample(rng)])
     persons = np.flatnonzero(np.isin(households.homes, sample[sample >= 0]))
     if not persons.size:
-        raise NotApplicable("nobody has a place")
+        raise NotApplicable("no person has a place")
     if release.has_places and knowledge.has_places:
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
         near, weights = _nearest(release, knowledge, households, persons[heads])
@@ -161,7 +47,7 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
 
 def _by_members(
-    households: _Together, knowledge: Knowledge, persons: IntArray
+    households: Together, knowledge: Knowledge, persons: IntArray
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the record claimed for each person, how sure that is and whether it is right: any group that fits."""
     kinds, first = households.kinds[households.homes[persons]], _first_rows(households.groups)
@@ -181,8 +67,8 @@ def _first_rows(groups: IntArray) -> IntArray:
     return first
 
 
-def _nearest(release: Release, knowledge: Knowledge, households: _Together, heads: IntArray) -> tuple[Near, FloatArray]:
-    """Return the nearest groups that each household could be, told by their first records, and how probable each is."""
+def _nearest(release: Release, knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
+    """Return the nearest groups that each household could be, by their first records, and how probable each is."""
     from scipy.spatial import cKDTree
 
     k = max(1, min(MOST_NEAR, max(len(fits_of_kind) for fits_of_kind in households.fits)))

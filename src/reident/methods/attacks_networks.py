@@ -200,7 +200,7 @@ def passive(
 
     Notes
     -----
-    Vanhoef (2012), chapter 10; see `reident.passive_attack`. Known seeds are not judged.
+    Vanhoef (2012), chapter 10; see `reident.networks.passive_attack`. Known seeds are not judged.
     """
     from reident.networks.seeds import passive_attack
 
@@ -232,7 +232,7 @@ def seedless_propagation(
     Notes
     -----
     By the pattern of the `n` largest hubs, or by all eigenvectors of both networks (Fan et al. 2019, see
-    `reident.spectral_match`), for releases with rewired hubs. Vanhoef (2012), section 10.4.
+    `reident.networks.spectral_match`), for releases with rewired hubs. Vanhoef (2012), section 10.4.
     """
     from reident.networks.seeds import find_seeds
 
@@ -269,10 +269,10 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
 
     Notes
     -----
-    Vanhoef (2012), sections 7.2 and 9.2; see `reident.edge_disclosure`. One row a true relation of persons who are in
-    the release: how sure the intruder is of it who knows both degrees in the release.
+    Vanhoef (2012), sections 7.2 and 9.2; see `reident.networks.edge_disclosure`. One row a true relation of persons
+    who are in the release: how sure the intruder is of it who knows both degrees in the release.
     """
-    from reident.networks.edge_disclosure import class_posteriors
+    from reident.networks.disclosed_edges import class_posteriors
 
     released, background = both_networks(release, knowledge)
     u, v = (knowledge.truth[ends] for ends in background.edges())

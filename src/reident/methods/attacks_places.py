@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, IntArray
+from reident.methods.households import together
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
 from reident.methods.registry import entries
@@ -129,7 +130,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     -----
     An intruder who finds a released place and knows the register of homes is left with k persons. The displacement is
     taken from the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are
-    known, they are counted instead of persons.
+    known, they are counted instead of persons, and where they were moved together those with as many and such members.
     """
     from scipy.spatial import cKDTree
 
@@ -139,20 +140,28 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     agreement = knowledge.agreement(release)
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
-    # Records that are alike at one place, as in the cell of a grid, cannot be told apart by their displacement.
+    # Records that are alike at one place, as in the cell of a grid, have no displacement of their own.
     alike = np.unique(np.column_stack([classes, released[rows]]), axis=0, return_inverse=True)[1].ravel()
     chord = chord.groupby(alike).transform("max").to_numpy() * (1 + 1e-9) + _SAME_KM / EARTH_RADIUS_KM / 1000
     is_sampled = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord, classes = (values[is_sampled] for values in (persons, rows, chord, classes))
-    unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-    agreeing, everybody = _persons_of_classes(agreement), np.arange(len(homes))
     counts = np.ones(len(persons))
-    for class_id in np.unique(classes):
-        of_class = np.flatnonzero(classes == class_id)
-        candidates = everybody if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with everybody
-        if len(candidates):
-            near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
-            counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]
+    households = together(release, knowledge)
+    if households is not None and households.by_place:
+        numbers, first = np.unique(households.homes, return_index=True)
+        at = homes[first[numbers >= 0]]
+        for i, row in enumerate(rows):
+            apart = np.linalg.norm(at[households.homes_of_group(households.groups[row])] - released[row], axis=1)
+            counts[i] = (apart <= chord[i]).sum()
+    else:
+        unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
+        agreeing, everybody = _persons_of_classes(agreement), np.arange(len(homes))
+        for class_id in np.unique(classes):
+            of_class = np.flatnonzero(classes == class_id)
+            candidates = everybody if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with everybody
+            if len(candidates):
+                near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
+                counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
     claims = claims_by_row(release, knowledge, persons, rows, sure, sure)
     description = "and is left with all who live as near to a released place as its own person"

@@ -253,10 +253,11 @@ def background_knowledge(
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Intersect the possible values of this release and others of the same persons; see `reident.intersection_attack`.
+    """Intersect the possible values of this release and others of the same persons.
 
     Notes
     -----
+    See `reident.tables.intersection_attack`.
     Without earlier releases one more is made by the same method, from other records with the same persons in it.
     """
     from reident.tables.intersection import intersection_attack

@@ -1,1 +1,5 @@
 """Networks: graphs and their files, degree anonymity, active and passive attacks, properties."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

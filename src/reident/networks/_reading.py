@@ -66,7 +66,7 @@ def as_path(path: str | Path) -> Path:
 def read_raw(
     path: Any, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Any:
-    """Return the content of a file: a graph, a matrix, or ``(u, v, n, nodes)`` of edges; see `reident.read_graph`."""
+    """Return the content of a file: a graph, a matrix, or ``(u, v, n, nodes)`` of edges."""
     path = as_path(path)
     kind = format_of(path)
     if not path.is_file():

@@ -26,7 +26,7 @@ from reident.base import (
     checked,
 )
 from reident.networks._probing import DirectProbe, Probe, probe_batch, probe_literal
-from reident.networks.edge_disclosure import spread_edges
+from reident.networks.disclosed_edges import spread_edges
 from reident.networks.graph import Network, as_network, network_from_edges
 
 __all__ = ["DegreeAnonymisation", "anonymise_degrees", "degree_anonymise", "is_degree_anonymous"]

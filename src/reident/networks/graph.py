@@ -198,7 +198,7 @@ def as_network(graph: Any, name: str = "graph") -> Network:
 def read_network(
     path: str | Path, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Network:
-    """Read an undirected graph from a file; see `reident.read_graph`."""
+    """Read an undirected graph from a file; see `reident.networks.read_graph`."""
     raw = read_raw(path, columns, names=names, simplify=simplify)
     return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
 
@@ -250,7 +250,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     indices = np.fromiter(ends, np.int32, int(indptr[-1]))
-    if indices.size and indices.min() >= 0 and indices.max() < n:  # what else there is, is told as a flaw
+    if indices.size and indices.min() >= 0 and indices.max() < n:  # anything else is reported as a flaw
         from reident.networks._rows import sort_rows
 
         indices = sort_rows(indptr, indices)

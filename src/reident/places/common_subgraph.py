@@ -28,6 +28,7 @@ from reident.base import (
     check_flag,
     check_ids,
     check_integer,
+    check_mapping,
     check_real,
     check_rng,
     check_table,
@@ -236,10 +237,11 @@ def common_subgraph_attack(
     began = time.perf_counter()
     check_choice(ties, "ties", ("random", "first", "all"))
     check_choice(search, "search", ("strong", "published"))
+    tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     compared = (window_km, intervals_km)
-    if missing is None and not directed and not label_tolerances:
+    if missing is None and not directed and not tolerances:
         release, known = read_microdata(release, "release"), read_microdata(known, "known")
         codes_release, codes_known = _label_codes(release.table, known.table, quasi)
         graph = graph_of_codes(codes_release, release.distances_km, codes_known, known.distances_km, *compared)
@@ -250,7 +252,7 @@ def common_subgraph_attack(
             _table_and_distances(known, "known"),
         )
         tables = first, second
-        matches = _matches(first, second, quasi, label_tolerances or {})
+        matches = _matches(first, second, quasi, tolerances)
         graph = graph_of_matches(matches, d_release, d_known, *compared, missing, directed)
     check_flag(progress, "progress")
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}

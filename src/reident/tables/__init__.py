@@ -1,1 +1,5 @@
 """Tables: classes, hierarchies, k-anonymity, masking, disclosure inside classes, record linkage."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -34,10 +34,10 @@ from reident.base import (
     checked,
 )
 from reident.queries.laplace import discrete_laplace, grid_granularity, simulation_laplace, snap_to_grid
+from reident.tables.anonymisation import METHODS, KAnonymous, k_anonymise
 from reident.tables.class_noise import confidence_suppression
 from reident.tables.classes import check_classes, class_ranges, class_values, class_widths
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.k_anonymity import METHODS, KAnonymous, k_anonymise
 
 __all__ = ["KEpsilonRelease", "class_noise_scales", "k_epsilon_anonymise", "simulate_class_noise"]
 

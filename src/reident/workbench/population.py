@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.methods.attacks import in_persons
 from reident.methods.release import Knowledge, Release
-from reident.tables.individual_risk import individual_risk
+from reident.tables.record_risk import individual_risk
 from reident.workbench.evaluate import RiskReport
 
 __all__ = ["Population", "population_of", "told_of_groups"]

@@ -38,21 +38,21 @@ DIRECTED = nx.DiGraph([(0, 1), (1, 2)])
 LOOPED = nx.Graph([(0, 1), (1, 1)])
 DOUBLED = nx.MultiGraph([(0, 1), (0, 1)])
 MICRO = (PLACES[["sex"]], D)
-AGES = reident.Hierarchy.from_intervals(TABLE["age"], [10])
+AGES = reident.tables.Hierarchy.from_intervals(TABLE["age"], [10])
 TRIALS = pd.DataFrame({"sigma": [1, 1, 2, 2], "risk": [0.5, 0.6, 0.2, 0.3], "use": [0.9, 0.8, 0.5, 0.6]})
 RU = reident.ru_frame(
     TRIALS, method="m", parameter="sigma", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=20
 )
-MEASURE = reident.FuzzyMeasure.from_weights({"pay": 0.5, "tax": 0.5})
-PLAN = reident.coalition(GRAPH, ["n0", "n1", "n2"])
-PRODUCT = reident.compatibility_graph([1, 1, 1, 1], D, [1, 1, 1, 1], D, window_km=(-0.5, 0.5))
-EMPTY_BUDGET = reident.Budget(1)
+MEASURE = reident.tables.FuzzyMeasure.from_weights({"pay": 0.5, "tax": 0.5})
+PLAN = reident.networks.coalition(GRAPH, ["n0", "n1", "n2"])
+PRODUCT = reident.places.compatibility_graph([1, 1, 1, 1], D, [1, 1, 1, 1], D, window_km=(-0.5, 0.5))
+EMPTY_BUDGET = reident.queries.Budget(1)
 EMPTY_BUDGET.spend(1, "all of it")
 LINKS = pd.DataFrame({"release": [0, 1, 2, 3], "known": [0, 1, 2, 3]})
-SETS = reident.mask_by_grid_sets(PLACES, radius_km=50, spacing_km=10, rng=0)
+SETS = reident.location.mask_by_grid_sets(PLACES, radius_km=50, spacing_km=10, rng=0)
 
 
-RATINGS = reident.Ratings.from_table(
+RATINGS = reident.tables.Ratings.from_table(
     pd.DataFrame({"user": [0, 1, 2], "item": [0, 0, 1], "stars": [3, 4, 3], "day": [5, 6, 7]})
 )
 RASTER = POINTS.assign(persons_per_km2=1.0)

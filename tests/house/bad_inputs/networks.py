@@ -26,7 +26,7 @@ GOOD = {
     'find_seeds': dict(release=GRAPH, known=GRAPH, n=5),
     'edge_connected_groups': dict(graph=GRAPH, k=2),
     'implant_by_cut': dict(graph=GRAPH, targets=["n0"], rng=1),
-    'recover_by_cut': dict(released=GRAPH, plan=reident.implant_by_cut(GRAPH, ["n0"], rng=1)),
+    'recover_by_cut': dict(released=GRAPH, plan=reident.networks.implant_by_cut(GRAPH, ["n0"], rng=1)),
     'spectral_match': dict(release=GRAPH, known=GRAPH, rounds=1),
     'implant': dict(graph=GRAPH, targets=["n0"], k=3, d0=2, d1=4),
     'is_degree_anonymous': dict(graph=GRAPH, k=1),

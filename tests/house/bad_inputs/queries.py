@@ -20,7 +20,7 @@ GOOD = {
     'MaxAuditor.ask': dict(records=[0]),
     'PanPrivateDensity': dict(universe=10, epsilon=1),
     'PanPrivateDensity.update': dict(items=[1]),
-    'auditing_attack': dict(auditor=reident.MaxAuditor([1, 2, 3, 4, 5, 6])),
+    'auditing_attack': dict(auditor=reident.queries.MaxAuditor([1, 2, 3, 4, 5, 6])),
     'averaging_attack': dict(query=lambda: 1.0, n_repeats=3),
     'choice_probabilities': dict(scores=[1, 2], epsilon=1),
     'discrete_laplace': dict(scale=1.0, granularity=0.5, size=3),

@@ -12,7 +12,7 @@ from reident.base import SearchLimitWarning
 from reident.data.simulate import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network
 from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
-from reident.networks.edge_disclosure import edge_disclosure
+from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
 from reident.networks.perturbation import naive_anonymise

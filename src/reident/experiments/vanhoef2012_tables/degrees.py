@@ -8,10 +8,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from reident import discrete_laplace, private_degree_sequence
 from reident.base import DataError, IntArray
 from reident.data.datasets import load_graph
 from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries import discrete_laplace, private_degree_sequence
 
 GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from reident import Ratings, scoreboard_attack, simulate_ratings
 from reident.base import IntArray
+from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 __all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "renumbered", "search_trial"]
 

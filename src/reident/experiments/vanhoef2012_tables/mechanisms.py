@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident import (
+from reident import laplace_histogram
+from reident.base import FloatArray, IntArray
+from reident.data.datasets import load_adult
+from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries import (
     MedianMechanism,
     PanPrivateDensity,
     choice_probabilities,
     discrete_laplace,
     exponential_mechanism,
-    laplace_histogram,
     privacy_loss_bound,
     private_kmeans,
     randomised_response,
     simulation_laplace,
 )
-from reident.base import FloatArray, IntArray
-from reident.data.datasets import load_adult
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
 from reident.queries.kmeans import nearest_centre
 from reident.queries.median_mechanism import small_databases
 from reident.queries.pan_private import density_error_bound

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from reident import choice_probabilities, laplace_histogram, min_entropy, statistical_distance
+from reident import laplace_histogram
 from reident.base import IntArray
 from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries import choice_probabilities, min_entropy, statistical_distance
 from reident.queries.kmeans import STEPS, cluster_queries
 
 # -- chapter 2 -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident import (
+from reident.data.datasets import load_adult
+from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries import (
     MaxAuditor,
     auditing_attack,
     averaging_attack,
@@ -17,9 +19,7 @@ from reident import (
     randomised_response,
     sampling_exposure,
 )
-from reident.data.datasets import load_adult
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
-from reident.queries.randomised_response import response_variance
+from reident.queries.randomisation import response_variance
 
 __all__ = ["auditing_trial", "averaging_trial", "query_set_trial", "response_trial", "sampling_trial"]
 

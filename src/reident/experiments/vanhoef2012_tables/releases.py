@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident import discrete_laplace, intersection_course, k_anonymise
+from reident import k_anonymise
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.datasets import load_adult
 from reident.experiments.own_files import unpinned
 from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries import discrete_laplace
+from reident.tables import intersection_course
 from reident.tables.labels import LabelReader
 
 __all__ = [

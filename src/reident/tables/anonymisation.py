@@ -162,7 +162,7 @@ def k_anonymise(
     c : float
     t : float, optional
         Every class's distribution of the sensitive attribute is to be within t of that of all released records, by
-        the `distance` of `reident.t_closeness`.
+        the `distance` of `reident.tables.t_closeness`.
     distance : {"equal", "ordered", "hierarchical"}
         "hierarchical" needs a hierarchy of the sensitive attribute too, and a lattice method.
 

@@ -1,0 +1,48 @@
+# The public names of this subpackage and where they are defined.
+
+from .calibration import (
+    Calibration as Calibration,
+)
+from .calibration import (
+    calibrate_distances as calibrate_distances,
+)
+from .grid_sets import (
+    GridSets as GridSets,
+)
+from .grid_sets import (
+    SetDistances as SetDistances,
+)
+from .grid_sets import (
+    mask_by_grid_sets as mask_by_grid_sets,
+)
+from .grid_sets import (
+    repair_grid_sets as repair_grid_sets,
+)
+from .localisation import Localisation as Localisation
+from .multilateration import multilateration_attack as multilateration_attack
+from .population_location import locate_by_population as locate_by_population
+from .reference_map import (
+    ReferenceMap as ReferenceMap,
+)
+from .reference_map import (
+    locate_by_reference_sets as locate_by_reference_sets,
+)
+from .reference_sets import (
+    EqualDifferences as EqualDifferences,
+)
+from .reference_sets import (
+    HiddenCoordinates as HiddenCoordinates,
+)
+from .reference_sets import (
+    exact_equalities as exact_equalities,
+)
+from .reference_sets import (
+    recover_coordinates as recover_coordinates,
+)
+from .registration import registration_attack as registration_attack
+from .released_step import (
+    ReleasedStep as ReleasedStep,
+)
+from .released_step import (
+    estimate_step as estimate_step,
+)
