@@ -206,7 +206,7 @@ def test_public_inputs_travel_with_the_data():
 def test_assess_says_what_it_left_out():
     bare = records(_people(), quasi="sex", kind="places")
     left_out = plan(bare, None, ["label_linkage"], ["distances_kept"]).left_out
-    profile = profile_data(_people(), ["sex"], None)
+    profile = profile_data(rd.Dataset(_people(), quasi="sex"))
     found = rd.Assessment(profile, None, None, 0.25, 0.0, 2, "", ("places",), left_out)
     assert any(line.startswith("Left out: swap. `candidates` must be given") for line in found.assumptions())
     assert not any("Left out" in line for line in replace(found, left_out={}).assumptions())

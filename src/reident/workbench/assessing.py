@@ -269,12 +269,16 @@ def assess(
         person = dataset.schema.single("person")
         persons = None if person is None else dataset.data[person]
         sample = drawn_together(persons, len(dataset), np.random.default_rng(seed))[:_MOST_RECORDS]
-        search = search_release(
-            dataset.part(np.sort(sample)), slots or slots_of(tried, dataset, limit),
-            others=list(dict.fromkeys([*aside, *dataset.sensitive])), missing=recipe.missing_values,
-            scale=len(dataset) / len(sample), max_judged=MOST_JUDGED * (3 if dataset.must_keep else 1), jobs=jobs,
-            cache=cache, **rule,
-        )  # fmt: skip
+        judged = dataset.part(np.sort(sample))
+        options: dict[str, Any] = {
+            "others": list(dict.fromkeys([*aside, *dataset.sensitive])), "missing": recipe.missing_values,
+            "scale": len(dataset) / len(sample), "max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1),
+            "jobs": jobs, "cache": cache, **rule,
+        }  # fmt: skip
+        search = search_release(judged, slots or slots_of(tried, dataset, limit), **options)
+        if (column := _costliest(search, dataset)) and not slots:
+            fewer = judged.without([column])
+            search = search.or_without(column, search_release(fewer, slots_of(tried, fewer, limit), **options))
     n_nodes = 0
     if "network" in tried:
         n_nodes = dataset.named_network.n_nodes
@@ -320,6 +324,14 @@ def assess_into(out: Path, dataset: Dataset, recipe: Recipe, *, command: str = "
     return assessment
 
 
+def _costliest(search: Search, dataset: Dataset) -> str | None:
+    """Return the column by which most persons fail, where no release passed and another column is left to release."""
+    price = search.price_before
+    if search.passed or price is None or len(dataset.quasi) < 2 or set(dataset.must_keep) - {PLACE}:
+        return None
+    return next((name for name in price.columns["column"] if name != PLACE), None)
+
+
 def described(dataset: Dataset) -> tuple[Any, DataProfile]:
     """Return the complete records and the profile of a data set that can be assessed."""
     data, listed = dataset.frame, dataset.quasi
@@ -337,7 +349,7 @@ def described(dataset: Dataset) -> tuple[Any, DataProfile]:
             "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
             f"{len(complete)}: {_few_records(data, listed)}"
         )
-    return complete, profile_data(data, listed, next(iter(dataset.fewest), None), dataset.schema.single("person"))
+    return complete, profile_data(dataset)
 
 
 def releases_to_try(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,8 @@ __all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release", "slots_o
 DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 #: Chains that are judged at most, the most useful first.
 MOST_JUDGED = 80
+#: Seconds of judging after which workers are started: their start takes about as long.
+_ALONE_S = 8.0
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
@@ -136,6 +139,22 @@ class Search:
         from reident.plotting.ru_curves import plot_ru_map
 
         return plot_ru_map(self.frame, limit=tolerate, ax=ax)
+
+    def or_without(self, column: str, other: Search) -> Search:
+        """Return the result of another search, without a column, if a release passed in it."""
+        if not other.passed:
+            return self
+        withheld = other.candidates["withheld"].map(lambda text: f"{column}, {text}" if text else column)
+        share = len(other.losses) / (len(other.losses) + 1)  # one column more is protected
+        table = other.candidates.assign(withheld=withheld, kept=other.candidates["kept"] * share)
+        listed = pd.concat([self.candidates, table], ignore_index=True)
+        words = ", ".join(filter(None, [column, other.advised["withheld"]]))
+        return replace(
+            other, candidates=listed, before=self.before, original=self.original, known=self.known,
+            n_chains=self.n_chains + other.n_chains, price_before=self.price_before,
+            withhold=[column, *other.withhold], losses={**other.losses, column: 1.0},
+            advised={**other.advised, "withheld": words, "kept": other.advised["kept"] * share},
+        )  # fmt: skip
 
     def sentence(self, limit: float, tolerate: float) -> str:
         """Return the advice in a sentence."""
@@ -257,13 +276,13 @@ def search_release(
     name = bench.digest()
     n_at_once = jobs if isinstance(jobs, int) else 4
     with ExitStack() as stack:
-        client = None  # for all batches the same workers
-        if jobs != 1:
-            client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
+        client, began = None, time.monotonic()  # for all batches the same workers
         bar = stack.enter_context(
             tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
         )
         while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
+            if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
+                client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
             grid = [
                 {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
                  "columns_shown": json.dumps(bench.shown(piece))}
