@@ -100,7 +100,7 @@ class Dataset:
             is_file = isinstance(network, str | Path)
             network = by_name(read_graph(network) if is_file else as_network(network, "network"))
         self.labels = pd.Index(data.index) if isinstance(data, pd.DataFrame) else pd.RangeIndex(0)
-        check_table(data, "original")
+        check_table(data, "data")
         data = without_apostrophes(data) if len(data.columns) else data
         self.data = data.set_axis(np.arange(len(data)), axis=0)
         is_proposed = schema is None
@@ -128,7 +128,7 @@ class Dataset:
         self.earlier = list(check_listed(settings["earlier"], "earlier"))
         self.must_keep = check_several(settings["must_keep"], "must_keep")
         self.epsilon_quasi = check_columns(
-            self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="original", min_columns=0
+            self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
         )
         self.release_crs, self.impossible = check_crs(settings["release_crs"], "release_crs"), settings["impossible"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,9 +32,6 @@ from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
 from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
 from reident.workbench.promises import counted_guarantee
-
-if TYPE_CHECKING:
-    from reident.workbench.dataset import Dataset
 
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
@@ -135,7 +132,7 @@ class Made:
         return neighbours_kept(true, released), distances_kept(true, released)
 
 
-def make(dataset: Dataset, steps: Sequence[Step], *, missing: str = "label", rng: Any = None) -> Made:
+def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: Any = None) -> Made:
     """Apply the steps of a chain one after another to a data set.
 
     Every draw comes from `system_rng`, unless `rng` is given (for simulations).
@@ -204,7 +201,7 @@ def _source(entry: Entry, rng: Any) -> Any:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _move(result: Made, step: Step, dataset: Dataset, rng: Any) -> dict[str, Any]:
+def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
     table, entry = result.table, step.entry
     if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
@@ -255,7 +252,7 @@ def _units(table: Any, household: str | None) -> pd.Series:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-def _mask(result: Made, step: Step, dataset: Dataset, missing: str, rng: Any) -> dict[str, Any]:
+def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dict[str, Any]:
     quasi = list(dict.fromkeys(step.columns or dataset.quasi))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
@@ -305,7 +302,7 @@ def _usual(column: pd.Series) -> Any:
 
 
 def _masked(
-    dataset: Dataset, table: pd.DataFrame, step: Step, quasi: list[str], trees: Mapping[str, Any], rng: Any
+    dataset: Any, table: pd.DataFrame, step: Step, quasi: list[str], trees: Mapping[str, Any], rng: Any
 ) -> _Part:
     """Return the table with the step's columns changed, their names, and the release itself."""
     plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reident.base import (
-    DataError,
     ParameterError,
     check_choice,
     check_instance,
@@ -19,16 +16,14 @@ from reident.base import (
     check_real,
     check_text,
 )
-from reident.data._yaml import read_yaml, text_hint, write_yaml
+from reident.data._yaml import text_hint
 from reident.methods import find
 from reident.workbench.making import MISSING, settings_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import ROLES, Schema
+from reident.workbench.schema import Schema, read_values, write_roles
 
 __all__ = ["Recipe", "read_recipe", "recipe_of"]
 
-#: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
-DECLARED = ("new", "derived")
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
 
@@ -114,18 +109,9 @@ class Recipe:
         DataError
             If it cannot be written there.
         """
-        path = Path(path)
         values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
-        roles = {"columns": self.schema.listed(), "places": self.schema.places, "population": self.schema.population}
-        plain = {name: value for name, value in (values | roles).items() if value not in (None, {}, [])}
-        meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
-        head = f"# How a release is made. Confirm the role of each column:\n{meanings}\n"
-        head += "# missing_values: " + "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items()) + "\n"
-        try:
-            path.write_text(head + write_yaml(plain), encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
-        return path
+        gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
+        return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
 
     def steps(self) -> Iterator[tuple[Any, dict[str, Any], list[str] | None]]:
         """Yield each step of the chain as its entry of the registry, its parameters and its columns."""
@@ -173,16 +159,12 @@ def read_recipe(path: str | Path) -> Recipe:
     ...     read_recipe(path).chain
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
-    try:
-        values = read_yaml(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
-    check_mapping(values, "recipe")
+    values = read_values(path)
     of_schema = ("columns", "places", "population")
     for name in values:
         check_choice(name, "recipe", (*(set(Recipe.__dataclass_fields__) - {"schema"}), *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}
-    schema = _read_schema({name: stated.pop(name) for name in of_schema if name in stated}, Path(path).parent)
+    schema = Schema.of_recipe({name: stated.pop(name, None) for name in of_schema}, Path(path).parent)
     recipe = Recipe(schema=schema, **stated)
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)
@@ -209,25 +191,6 @@ def read_recipe_of(recipe: Any) -> Recipe:
     return given
 
 
-def _read_schema(values: Mapping[str, Any], folder: Path) -> Schema:
-    """Return the schema of a recipe's columns, places and population, each checked."""
-    columns = check_mapping(values.get("columns", {}), "columns")
-    for name, column in columns.items():
-        check_text(name, "columns", optional=False)
-        role = check_mapping(column, f"columns: {name}").get("role", "other")
-        check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
-    places, population = values.get("places"), values.get("population")
-    if places is not None:
-        for name in check_mapping(places, "places"):
-            check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
-        for name in ("lat", "lon"):
-            check_text(places.get(name), f"places: {name}", optional=False)
-    if population is not None:
-        check_real(population, "population", low=1)
-    beside = {name: _beside(column, folder) for name, column in columns.items()}
-    return Schema.of(beside, places=places, population=population)
-
-
 def _check_names(names: Any, of: str) -> None:
     """Require a list of texts."""
     if not isinstance(names, list | tuple):
@@ -235,15 +198,6 @@ def _check_names(names: Any, of: str) -> None:
     for name in names:
         if not isinstance(name, str):
             raise ParameterError(f"`{of}` must hold names, got {name!r}: in quotes it is text{text_hint(name)}")
-
-
-def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Return a column with the path of its hierarchy file, which may lie beside the recipe."""
-    form = column.get("hierarchy")
-    name = form.get("file") if isinstance(form, Mapping) else form
-    if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
-        return column
-    return {**column, "hierarchy": str(folder / name)}
 
 
 def _check_step(step: Any, of: str) -> None:

@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
-from reident.base import ParameterError, check_choice, check_real, check_several
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_mapping,
+    check_real,
+    check_several,
+    check_text,
+)
+from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema"]
+__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -27,6 +37,8 @@ ROLES = {
     "free text": "may name anybody: never released",
     "other": "left out unless it is named",
 }
+#: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
+DECLARED = ("new", "derived")
 #: Keywords for roles, and the words of a recipe.
 WORDS = {
     "quasi": "quasi-identifier",
@@ -151,7 +163,7 @@ class Schema:
                 raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
             if absent := [name for name in names if name not in self.columns]:
                 raise ParameterError(
-                    f"`{word}` must name columns of `original`, got {absent!r}: it has {list(self.columns)!r}"
+                    f"`{word}` must name columns of `data`, got {absent!r}: it has {list(self.columns)!r}"
                 )
             if role == "sensitive" and (both := [n for n in names if schema.columns[n].role == "quasi-identifier"]):
                 raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {both[0]!r}")
@@ -199,16 +211,31 @@ class Schema:
 
     def save(self, path: str | Path) -> Path:
         """Write the roles into recipe.yaml; `open_dataset` and `Schema.load` read it."""
-        from reident.workbench.recipe import Recipe
-
-        return Recipe(schema=self).write(path)
+        return write_roles(path, self.listed())
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read the roles of recipe.yaml."""
-        from reident.workbench.recipe import read_recipe
+        return cls.of_recipe(read_values(path), Path(path).parent)
 
-        return read_recipe(path).schema
+    @classmethod
+    def of_recipe(cls, values: Mapping[str, Any], folder: Path) -> Schema:
+        """Return the schema of a recipe's columns, places and population, each checked."""
+        columns = check_mapping(values.get("columns") or {}, "columns")
+        for name, column in columns.items():
+            check_text(name, "columns", optional=False)
+            role = check_mapping(column, f"columns: {name}").get("role", "other")
+            check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
+        places, population = values.get("places"), values.get("population")
+        if places is not None:
+            for name in check_mapping(places, "places"):
+                check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
+            for name in ("lat", "lon"):
+                check_text(places.get(name), f"places: {name}", optional=False)
+        if population is not None:
+            check_real(population, "population", low=1)
+        beside = {name: _beside(column, folder) for name, column in columns.items()}
+        return cls.of(beside, places=places, population=population)
 
     @classmethod
     def of(cls, columns: Mapping[str, Mapping[str, Any]], **further: Any) -> Schema:
@@ -225,11 +252,51 @@ class Schema:
                 made[name] = Column(**fields)
         return cls(made, new=new, derived=tuple(derived), **further)
 
-    def listed(self) -> dict[str, dict[str, Any]]:
-        """Return the columns as a recipe lists them."""
+    def listed(self) -> dict[str, Any]:
+        """Return columns, places and population as a recipe lists them."""
         columns: dict[str, dict[str, Any]] = {
             name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
             for name, column in self.columns.items()
         }
         columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
-        return columns | {name: {"role": "derived"} for name in self.derived}
+        columns |= {name: {"role": "derived"} for name in self.derived}
+        return {"columns": columns, "places": self.places, "population": self.population}
+
+
+def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> Path:
+    """Write the values of a recipe that are not empty, below the meanings of the roles.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written there.
+    """
+    path = Path(path)
+    plain = {name: value for name, value in values.items() if value not in (None, {}, [])}
+    meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
+    try:
+        path.write_text(
+            f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}" + write_yaml(plain),
+            encoding="utf-8",
+        )
+    except OSError as error:
+        raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+    return path
+
+
+def read_values(path: str | Path) -> Mapping[str, Any]:
+    """Read a recipe as plain values."""
+    try:
+        values = read_yaml(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
+    return check_mapping(values, "recipe")
+
+
+def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return a column with the path of its hierarchy file, which may lie beside the recipe."""
+    form = column.get("hierarchy")
+    name = form.get("file") if isinstance(form, Mapping) else form
+    if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
+        return column
+    return {**column, "hierarchy": str(folder / name)}

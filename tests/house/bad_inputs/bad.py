@@ -341,7 +341,7 @@ TOGETHER = [
     ('open_dataset', DataError, 'absent.csv', dict(path="absent.csv")),
     ('sweep', ParameterError, '`z`', dict(grid={"z": [1]})),
     ('assess', DataError, '`file`', dict(data="absent.csv")),
-    ('assess', DataError, '`original`', dict(data=TWICE)),
+    ('assess', DataError, '`data`', dict(data=TWICE)),
     ('assess', DataError, "there is no graph file at 'absent.csv'", dict(quasi=(), network="absent.csv")),
     ('knowledge_price', ParameterError, '`quasi`', dict(release=Release("table", MANY[["pay"]], "original", {}, len(MANY)))),
     ('check', DataError, '`file`', dict(original="nowhere.csv")),
