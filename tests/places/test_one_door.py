@@ -180,9 +180,9 @@ def test_the_quasi_identifiers_of_an_option_leave_the_geometry_a_place(tmp_path)
     path = tmp_path / "persons.gpkg"
     in_geometry(persons()).to_file(path)
     opened = open_file(path)
-    told = recipe_of(opened, str(path)).with_columns(quasi=["sex"])
-    assert told.schema.named("place") == ["geometry"]
-    dataset = rd.Dataset.of(opened, recipe=told)
+    schema = opened.schema.unknown().with_roles(quasi=["sex"])
+    assert schema.named("place") == ["geometry"]
+    dataset = rd.Dataset(opened, schema)
     assert hasattr(dataset.frame, "to_crs")
     assert dataset.quasi == ["sex"]
 

@@ -143,13 +143,17 @@ def assess(
     roles: dict[str, Any] = {"quasi": columns, "sensitive": listed(sensitive)}
     roles = {name: names for name, names in roles.items() if names}
     schema = stated.schema.unknown() if columns or lat or lon else stated.schema
+    options_name = {*columns, *listed(sensitive), lat, lon}
+    former = [name for name in schema.named("sensitive") if options_name != {None} and name not in options_name]
+    schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
     source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
     rule = {
         "limit": stated.limit if limit is None else limit,
         "tolerate": stated.tolerate if tolerate is None else tolerate,
     }
     schema = schema.with_roles(lat=lat, lon=lon, population=population, **roles)
-    stated = replace(stated, schema=schema, file="" if opened is None else source, **rule)
+    keep = [*stated.keep, *(name for name in former if name not in stated.keep)]
+    stated = replace(stated, schema=schema, keep=keep, file="" if opened is None else source, **rule)
     public_files = options.public_inputs(area, candidates, public, lat, lon)
     more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
     if opened is None:
