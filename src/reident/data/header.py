@@ -141,5 +141,5 @@ def _check_names(names: list[str], name: str) -> None:
     if twice:
         raise DataError(
             f"{name!r} must have unique column names, got {', '.join(map(repr, twice))} more than once: which of them "
-            "a name means, nobody could tell"
+            "a name means, is not known"
         )

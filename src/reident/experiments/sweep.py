@@ -190,9 +190,9 @@ def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
 
 def _parameters(trial: Trial) -> dict[str, inspect.Parameter]:
     """Return the parameters of a trial without its generator and its context."""
-    named = dict(itertools.islice(inspect.signature(trial).parameters.items(), 1, None))
-    named.pop("context", None)
-    return named
+    parameters = dict(itertools.islice(inspect.signature(trial).parameters.items(), 1, None))
+    parameters.pop("context", None)
+    return parameters
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -280,9 +280,9 @@ class Store:
 
 def _run(trial: Trial, task: Task, context: Any = None) -> Finished:
     """Run one trial; an error comes back as text."""
-    further = {} if context is None else {"context": context}
+    with_context = {} if context is None else {"context": context}
     try:
-        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **task.setting, **further)
+        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **task.setting, **with_context)
         rows = [returned] if isinstance(returned, Mapping) else list(returned)
         plain = [{k: v.item() if isinstance(v, np.generic) else v for k, v in row.items()} for row in rows]
         return task, plain, ""

@@ -132,7 +132,7 @@ class Entry:
     exact : bool
         Whether it draws from an exact source of its own where it is given none.
     usual : str
-        The kinds of data on whose maps it stands if nobody asks for more, separated by blanks.
+        The kinds of data on whose maps it stands by default, separated by blanks.
     needs : str
         Requirements, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers); of
         a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"

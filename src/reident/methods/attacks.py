@@ -1,6 +1,6 @@
 """Attack. Run every attack in one way: from a release and the intruder's knowledge to claims about persons.
 
-Several records of one person: a class of k records protects nobody if all are the same person's. Both files are
+Several records of one person: a class of k records does not protect if all are the same person's. Both files are
 reduced before an attack: the release to one record a person and class (of the columns that are not perturbed, and where
 values or places are sought of these too), the known file to one row for each thing known of a person. Of the claims
 about a person the surest counts.
@@ -93,7 +93,7 @@ def run_attack(
     if reason := lacking(entry, release, knowledge):
         raise NotApplicable(reason)
     if not len(knowledge.known) or not len(release.table):
-        raise NotApplicable("nothing is released, or nobody is known")
+        raise NotApplicable("the release or the known file is empty")
     public = {public: entry.public[public].give(knowledge.public[public])
               for public in entry.public if public in knowledge.public}  # fmt: skip
     if rng is None:

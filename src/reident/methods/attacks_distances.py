@@ -198,7 +198,7 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
         if located.coordinates.explained <= _EXPLAINED:
             raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
     if located.linkage is None:
-        raise NotApplicable(f"{counted}, but they place nobody")
+        raise NotApplicable(f"{counted}, but they place no record")
     description = f"and reads places off the released numbers, of which {counted}"
     return _linked(release, knowledge, located.linkage.links, description, confidence="probability")
 

@@ -32,7 +32,7 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     sample = np.unique(households.homes[knowledge.sample(rng)])
     persons = np.flatnonzero(np.isin(households.homes, sample[sample >= 0]))
     if not persons.size:
-        raise NotApplicable("nobody has a place")
+        raise NotApplicable("no person has a place")
     if release.has_places and knowledge.has_places:
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
         near, weights = _nearest(release, knowledge, households, persons[heads])
@@ -68,7 +68,7 @@ def _first_rows(groups: IntArray) -> IntArray:
 
 
 def _nearest(release: Release, knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
-    """Return the nearest groups that each household could be, told by their first records, and how probable each is."""
+    """Return the nearest groups that each household could be, by their first records, and how probable each is."""
     from scipy.spatial import cKDTree
 
     k = max(1, min(MOST_NEAR, max(len(fits_of_kind) for fits_of_kind in households.fits)))

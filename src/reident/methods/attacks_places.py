@@ -140,7 +140,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     agreement = knowledge.agreement(release)
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
-    # Records that are alike at one place, as in the cell of a grid, cannot be told apart by their displacement.
+    # Records that are alike at one place, as in the cell of a grid, have no displacement of their own.
     alike = np.unique(np.column_stack([classes, released[rows]]), axis=0, return_inverse=True)[1].ravel()
     chord = chord.groupby(alike).transform("max").to_numpy() * (1 + 1e-9) + _SAME_KM / EARTH_RADIUS_KM / 1000
     is_sampled = np.isin(persons, knowledge.sample(rng))

@@ -103,7 +103,7 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
 
     Notes
     -----
-    A record is as safe as the number of persons of the register who agree with it; nobody needs to be known to be in
+    A record is as safe as the number of persons of the register who agree with it; no person needs to be known to be in
     the file. A register that lacks persons overstates the risk.
     """
     del rng

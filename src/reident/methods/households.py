@@ -29,7 +29,7 @@ class Together:
     homes : ndarray of int64, shape (n_known,)
         The household of each person; -1 for a person without a place where places are released.
     groups : ndarray of int64, shape (n_release,)
-        The number that records released together share; -1 without a place where they are told by it.
+        The number that records released together share; -1 without a place where places number them.
     kinds : ndarray of int64, shape (n_homes,)
         Households whose members are alike have one number.
     fits : list of ndarray of int64
@@ -38,7 +38,7 @@ class Together:
     copies : list of ndarray of int64
         How many such households each of these groups could hold: more than one where groups are larger, as cells are.
     by_place : bool
-        Whether records are told to belong together by their place, not by a column.
+        Whether records belong together by their place, not by a column.
     """
 
     homes: IntArray

@@ -250,7 +250,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     indices = np.fromiter(ends, np.int32, int(indptr[-1]))
-    if indices.size and indices.min() >= 0 and indices.max() < n:  # what else there is, is told as a flaw
+    if indices.size and indices.min() >= 0 and indices.max() < n:  # anything else is reported as a flaw
         from reident.networks._rows import sort_rows
 
         indices = sort_rows(indptr, indices)

@@ -272,7 +272,7 @@ def _new_names(network: Network, k: int) -> tuple[Hashable, ...]:
 
 
 def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
-    """Plan the attack of a coalition of existing users who find themselves in the release (8.9).
+    """Plan the attack of a coalition of existing users that recover themselves in the release (8.9).
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
     Returns
     -------
     Plan
-        `links` holds the friends who can be told apart: no other node is joined to the same members. Nobody else can
+        `links` holds the friends that differ from all other nodes in the members they are joined to. No other node can
         be found.
 
     Raises

@@ -51,7 +51,7 @@ def spectral_match(
     """Match the nodes of two overlapping networks by all their eigenvectors (GRAMPA), and refine by neighbours.
 
     Where an anonymiser rewires the hubs, starts from the largest degrees fail (`find_seeds`); the spectrum looks at all
-    nodes at once. It needs no seed and matches everybody, so that who is right must be told by the margin.
+    nodes at once. It needs no seed and matches every node; the margin says which matches to trust.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class EmbeddingEstimate(NamedTuple):
         The likeliest candidates.
     candidates : DataFrame
         All candidates with their `log_likelihood`, the likeliest first. Candidates within some units of the first
-        cannot be told apart by this release.
+        fit this release equally well.
     """
 
     n_reference_sets: int

@@ -1,4 +1,4 @@
-"""The house style: colours told apart by colour-blind readers and in grey, byte-stable files."""
+"""Figure style: colours that colour-blind readers and grey prints separate, byte-stable files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RC: Any = {
 def new_figure(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, squeeze: bool = True, **kws: Any
 ) -> tuple[Figure, Any]:
-    """Return a Figure in the house style, outside pyplot's global state, and its Axes (an array if several).
+    """Return a Figure in the package's style, outside pyplot's global state, and its Axes (an array if several).
 
     A notebook shows it after ``%matplotlib inline``. `size` is width and height in inches; default: 4 by 3.2 a panel.
     """
@@ -112,7 +112,7 @@ def save_figure(
 
 
 def _with_steady_names(svg: str) -> str:
-    """Name each clip path after what is written of it.
+    """Name each clip path by a digest of its content.
 
     matplotlib names it after the numbers before they are rounded for writing, whose last digits the layout leaves open.
     """

@@ -61,21 +61,21 @@ def map_data(
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
 
     def point(row: Any) -> dict[str, Any]:
-        shown = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
-        shown |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
+        point = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
+        point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
         for axis, measure, place in (("x", "utility", ends), ("y", "risk", np.asarray)):
             low, high = xs if axis == "x" else ys
             for end in ("", "_low", "_high"):
                 value = float(row[f"{measure}{end}"])
                 at = place(value) if value > 0 or place is np.asarray else low
-                shown[f"{measure}{end}"] = _plain(value)
-                shown[f"{axis}{end}"] = round(float(np.clip((at - low) / (high - low), 0, 1)), 5)
+                point[f"{measure}{end}"] = _plain(value)
+                point[f"{axis}{end}"] = round(float(np.clip((at - low) / (high - low), 0, 1)), 5)
         if row["n"] > 1 and np.isfinite(row["undominated"]):
-            shown["undominated"] = _plain(row["undominated"])
+            point["undominated"] = _plain(row["undominated"])
         if isinstance(row.get("refused"), str):
-            shown["refused"] = row["refused"]
+            point["refused"] = row["refused"]
         code = codes.get((str(row["method"]), str(row["value"])))
-        return shown if code is None else {**shown, "code": code}
+        return point if code is None else {**point, "code": code}
 
     curves = [
         {"name": str(method), "colour": COLOURS[number % len(COLOURS)],

@@ -176,7 +176,7 @@ def _ends(points: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def _ring(ax: Axes, points: pd.DataFrame, limit: float) -> pd.Series | None:
-    """Ring the most useful release whose bar ends within the limit, and return it."""
+    """Ring the most useful release with a bar within the limit, and return it."""
     allowed = points[_ends(points)[1] <= limit]
     if allowed.empty:
         return None

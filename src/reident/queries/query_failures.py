@@ -285,7 +285,7 @@ def sampling_exposure(
 
     Notes
     -----
-    Vanhoef (2012), section 3.2. Nobody outside the sample is exposed, which is why the average hides the harm.
+    Vanhoef (2012), section 3.2. Persons outside the sample are not exposed, so that the average hides the harm.
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     check_real(rate, "rate", low=0, high=1, open_low=True)

@@ -167,7 +167,7 @@ def permute_rows(bits, order, rank):
 
 @jit
 def unpack_lists(bits, degrees):
-    """Return the adjacency lists (indptr, indices) of a packed graph whose vertices have these degrees."""
+    """Return the adjacency lists (indptr, indices) of a packed graph with vertices of these degrees."""
     n, words = bits.shape
     indptr = np.zeros(n + 1, dtype=np.int64)
     for v in range(n):

@@ -14,7 +14,7 @@ _RING = 1024
 
 @jit
 def random_number(state):
-    """Return a whole number below 2^53 from an xorshift generator, whose word of state moves on."""
+    """Return a whole number below 2^53 from an xorshift generator and advance its word of state."""
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -56,7 +56,7 @@ def _candidates(rows, everything, clique, size, addable, swappable):
 
 @jit
 def climb(rows, first, patience, state, best):
-    """Search from vertex `first` until `patience` moves brought nothing.
+    """Search from vertex `first` until `patience` moves brought no improvement.
 
     Each move adds a vertex that is adjacent to all of the clique, else swaps one in for the only member that it
     misses, else drops a member. A vertex that left stays out for a while. Returns the size of the clique put into

@@ -1,4 +1,4 @@
-"""Reductions of a graph that keep every clique of a wanted size: edges whose ends share too few neighbours go.
+"""Reductions of a graph that keep every clique of a wanted size: edges with too few common neighbours are removed.
 
 The ends of an edge of a clique of t members share its other t - 2. In sparse graphs nearly all edges fail this.
 """
@@ -14,7 +14,7 @@ from reident.kernels.cliques.clique_prefix import filter_row
 
 @jit
 def prune_bits(bits, low, high, need, beyond):
-    """Remove, in place, the edges from low..high-1 to smaller vertices whose ends share fewer than `need` neighbours.
+    """Remove, in place, the edges from low..high-1 to smaller vertices with fewer than `need` common neighbours.
 
     To be called for runs of vertices from the last to the first, each beginning at a multiple of 64. ``beyond[v]``,
     zero at first, counts v's edges to the runs done before: hardly any are left there, so that those columns are
@@ -56,7 +56,7 @@ def prune_bits(bits, low, high, need, beyond):
 
 @jit
 def count_shared(starts, prefixes, low, high, marked, place, shared):
-    """Add, for every edge, the triangles whose largest vertex is one of low..high-1.
+    """Add, for every edge, the triangles with a largest vertex in low..high-1.
 
     `shared` runs parallel to `prefixes`: entry p of vertex v counts for the edge from v to ``prefixes[p]``.
     """
@@ -81,7 +81,7 @@ def count_shared(starts, prefixes, low, high, marked, place, shared):
 
 @jit
 def prune_lists(starts, prefixes, shared, need):
-    """Remove, in place, the edges whose ends share fewer than `need`, or have too few neighbours for a clique.
+    """Remove, in place, the edges with fewer than `need` common neighbours, or ends of too small a degree for a clique.
 
     Returns the number of edges left, which are the first so many of `prefixes`.
     """

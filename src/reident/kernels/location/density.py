@@ -56,7 +56,7 @@ def turn(axis, angle):
 
 @jit
 def climb_motions(x, motions, scores, axes, scale, grid, outside, step, last, radius):
-    """Improve each motion, in place, by shifts and turns until steps of `last` radians on the ground gain nothing.
+    """Improve each motion, in place, by shifts and turns until steps of `last` radians on the ground bring no gain.
 
     Two rotations about the map's axes shift the cloud, one about its own middle turns it; `radius` (radians) makes a
     turn move the cloud's typical point as far as a shift does. A round that gains nothing halves the step.

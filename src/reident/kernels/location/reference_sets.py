@@ -1,4 +1,4 @@
-"""Hidden coordinates in a matrix of largest differences: which entries share a reference set, and what they say.
+"""Hidden coordinates in a matrix of largest differences: entries that share a reference set, and their values.
 
 The released distance of x and y is the largest of |f_i(x) - f_i(y)|; the set i where it is reached is called active. If
 one set is active for (a, y) and for (b, y), and y lies below both (f_i(y) < f_i(a), f_i(b)), then D_ay - D_by =
@@ -218,7 +218,7 @@ def count_equal_differences(distances, rows, tol):
     for i in range(rows.shape[0]):
         for j in range(i + 1, rows.shape[0]):
             slots[:] = _EMPTY
-            again = np.zeros(n, dtype=np.bool_)
+            is_repeated = np.zeros(n, dtype=np.bool_)
             for y in range(n):
                 difference = abs(distances[rows[i], y] - distances[rows[j], y])
                 # As above.
@@ -227,6 +227,6 @@ def count_equal_differences(distances, rows, tol):
                 n_compared += 1
                 first = _partner(slots, owners, difference, y, tol)
                 if first >= 0:
-                    n_equal += 1 + (not again[first])
-                    again[first] = True
+                    n_equal += 1 + (not is_repeated[first])
+                    is_repeated[first] = True
     return n_equal, n_compared

@@ -88,7 +88,7 @@ def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
 
 @jit
 def paint(grid, cell, plane, codes, reach):
-    """Mark, in layer `codes[i]` of `grid`, the cells whose centre lies within `reach` of point i of the plane."""
+    """Mark, in layer `codes[i]` of `grid`, the cells with a centre within `reach` of point i of the plane."""
     steps = int(np.ceil(reach / cell)) + 1
     for p in range(plane.shape[0]):
         i = int(np.floor(plane[p, 0] / cell)) + grid.shape[1] // 2
@@ -105,7 +105,7 @@ def paint(grid, cell, plane, codes, reach):
 
 @jit
 def _frame(a, b, frame):
-    """Fill `frame` (3, 3) with a, the direction from a to b, and what is square to both; False if b gives none."""
+    """Fill `frame` (3, 3) with a, the direction from a to b, and a normal to both; False if b gives none."""
     dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     norm = 0.0
     for t in range(3):
@@ -140,7 +140,7 @@ def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
 
 
 @jit
-def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at):
+def _score(points, layers, motion, axes, marked, rows, columns, cell, sufficient, at):
     """Count the points that a motion brings to a marked cell of their label; stop early when hopeless."""
     # These map a point straight into the plane, in cells: axes (2, 3) after the motion.
     across, down = np.zeros(3), np.zeros(3)
@@ -150,7 +150,7 @@ def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at
     total = points.shape[1]
     # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
     eighth, quarter = min(total // 8 + 1, total), min(total // 4 + 1, total)
-    slow, slower = enough - 4 * np.sqrt(enough + 1.0), enough - 6 * np.sqrt(enough + 1.0)
+    slow, slower = sufficient - 4 * np.sqrt(sufficient + 1.0), sufficient - 6 * np.sqrt(sufficient + 1.0)
     hits = _hits(points, layers, 0, eighth, across, down, marked, rows, columns, at)
     if 8 * hits < slower:
         return 0
@@ -161,8 +161,8 @@ def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at
 
 
 @jit
-def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cell, budget, least, motions, scores):
-    """Fill, for every pair of released points, the best label-consistent rigid motion and its score, if above `least`.
+def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cell, budget, threshold, motions, scores):
+    """Fill, for every pair of released points, the best label-consistent rigid motion with a score above `threshold`.
 
     `members[starts[c]:starts[c + 1]]` are the known points of label c. A pair of released points suggests a motion for
     each pair of known points of the same labels at the same distance, plain and mirrored; at most `budget` motions, or
@@ -178,7 +178,7 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
         low = np.cos(apart + tolerance) if apart + tolerance < np.pi else -2.0
         motion, frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
         at = np.empty(x.shape[0], dtype=np.int64)
-        scored, best = 0, least
+        scored, best = 0, threshold
         if not _frame(x[a], x[b], frame_p):
             continue
         for m in range(starts[codes[a]], starts[codes[a] + 1]):

@@ -15,25 +15,25 @@ from reident.kernels._numba import jit
 
 @jit
 def crowded_windows(distances, open_, pairs, width, heights):
-    """Find, for each pair of rows, the window of their differences that holds most above what lies around it.
+    """Find, for each pair of rows, the window of their differences that holds most above its surroundings.
 
     Only entries that are `open_` in both rows count. Writes the middle of the window to `heights` and returns by how
     many standard deviations it exceeds its surroundings, 0 where there are fewer than six differences.
     """
     n = distances.shape[0]
     scores = np.zeros(pairs.shape[0])
-    found = np.empty(n)
+    differences = np.empty(n)
     for q in range(pairs.shape[0]):
         a, b = pairs[q]
         m = 0
         for y in range(n):
             difference = distances[a, y] - distances[b, y]
             if open_[a, y] and open_[b, y] and y != a and y != b and not np.isnan(difference):
-                found[m] = difference
+                differences[m] = difference
                 m += 1
         if m < 6:
             continue
-        ordered = found[argsort(found[:m])]
+        ordered = differences[argsort(differences[:m])]
         end = low = high = 0
         for i in range(m):
             while end < m and ordered[end] <= ordered[i] + 1.0001 * width:

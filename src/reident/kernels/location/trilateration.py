@@ -33,7 +33,7 @@ def nearest_reference(p, references, count):
 
 @jit
 def fit_to(p, anchors, km, m, scale, steps):
-    """Move p, in place, to where its distances to the first m anchors are `km`; what is `scale` km off loses weight."""
+    """Move p, in place, so that its distances to the first m anchors are `km`; those `scale` km off lose weight."""
     east, north, away = np.empty(3), np.empty(3), np.empty(3)
     for _ in range(steps):
         tangents(p, east, north)
@@ -74,19 +74,19 @@ def _fit_record(p, f, references, counts, tol, needed, anchors, km):
 
 @jit
 def judge_place(p, f, references, counts, tol):
-    """Return the coordinates that a place explains to `tol`, those that it contradicts, and those it was asked for.
+    """Return the coordinates that a place explains to `tol`, those that it contradicts, and those it was required for.
 
     A reference nearer than the coordinate contradicts it; one farther away may be one that is not found yet.
     """
-    right = wrong = asked = 0
+    right = wrong = required = 0
     for i in range(f.shape[0]):
         if np.isnan(f[i]) or counts[i] == 0:
             continue
-        asked += 1
+        required += 1
         e = nearest_reference(p, references[i], counts[i])[1] - f[i]
         right += abs(e) < tol
         wrong += e < -5 * tol
-    return right, wrong, asked
+    return right, wrong, required
 
 
 @jit
@@ -97,11 +97,11 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
     Candidates are the crossings of two circles round references that are nearest to a neighbour; one that lies within
     four tolerances of another that came to nothing is not followed.
     """
-    d, most = f.shape[0], 24
+    d, capacity = f.shape[0], 24
     failed, n_failed = np.empty((_FAILED, 3)), 0
     some, n_some = np.empty((d, references.shape[1], 3)), np.empty(d, dtype=np.int64)
-    circles = np.empty((2 * most, 3))
-    radii = np.empty(2 * most)
+    circles = np.empty((2 * capacity, 3))
+    radii = np.empty(2 * capacity)
     crossing = np.empty((2, 3))
     fz = np.ascontiguousarray(f[:, z])
     p = np.empty(3)
@@ -125,7 +125,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
         m = 0
         for step in range(d):
             i = (step + z) % d
-            if np.isnan(fz[i]) or counts[i] == 0 or m >= most:
+            if np.isnan(fz[i]) or counts[i] == 0 or m >= capacity:
                 continue
             which, away_km = nearest_reference(x[y], references[i], counts[i])
             if abs(away_km - fz[i]) <= reach:
@@ -155,7 +155,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                     for axis in range(3):
                         p[axis] = crossing[side, axis]
                     _fit_record(p, fz, references, counts, tol, needed, anchors, km)
-                    right, wrong, asked = judge_place(p, fz, references, counts, tol)
+                    right, wrong, required = judge_place(p, fz, references, counts, tol)
                     if right < needed and n_failed < _FAILED:
                         for axis in range(3):
                             failed[n_failed, axis] = crossing[side, axis]
@@ -164,7 +164,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                         top = right - wrong
                         for axis in range(3):
                             best[axis] = p[axis]
-                        if 2 * right > asked and wrong == 0:
+                        if 2 * right > required and wrong == 0:
                             return True
         if top > 0:
             return True
@@ -176,7 +176,7 @@ def nearest_located(z, distances, located, m):
     """Return the (at most m) located records with the smallest distances to z."""
     out = np.empty(m, dtype=np.int64)
     key = np.full(m, np.inf)
-    found = 0
+    n_near = 0
     for y in range(located.shape[0]):
         if not located[y] or y == z or not distances[z, y] < key[m - 1]:
             continue
@@ -185,8 +185,8 @@ def nearest_located(z, distances, located, m):
             key[at], out[at] = key[at - 1], out[at - 1]
             at -= 1
         key[at], out[at] = distances[z, y], y
-        found = min(found + 1, m)
-    return out[:found]
+        n_near = min(n_near + 1, m)
+    return out[:n_near]
 
 
 @jit
@@ -253,7 +253,7 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
             tried[i, a] = records.size
             unexplained = np.array([y for y in records if open_[y] and y != a] + [0])[:-1]
             km = np.array([km_between(x[a], x[y]) for y in unexplained])
-            found = False
+            is_found = False
             for which in argsort(km)[:12]:
                 b = unexplained[which]
                 if not cross_circles(x[a], fi[a], x[b], fi[b], crossing):
@@ -269,11 +269,11 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                         fit_to(r, x[near], fi[near], near.size, scale * tol, 6)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
                     if right >= needed and wrong * bears <= right:
-                        found = True
+                        is_found = True
                         break
-                if found:
+                if is_found:
                     break
-            if found:
+            if is_found:
                 for axis in range(3):
                     references[i, counts[i], axis] = r[axis]
                 counts[i] += 1

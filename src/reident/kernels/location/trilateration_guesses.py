@@ -111,15 +111,15 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                     centres[m], sets[m], known[m] = guessed[j], i, False
                     m += 1
         sure = np.flatnonzero(known[:m])[:_CROSSED]
-        found = False
+        is_found = False
         for a in sure:
             for b in sure:
-                if b >= a or sets[a] == sets[b] or found:
+                if b >= a or sets[a] == sets[b] or is_found:
                     continue
                 if not cross_circles(centres[a], fz[sets[a]], centres[b], fz[sets[b]], crossing):
                     continue
                 for side in range(2):
-                    if found or km_between(crossing[side], x[y]) > reach:
+                    if is_found or km_between(crossing[side], x[y]) > reach:
                         continue
                     hits = _agreeing(crossing[side], fz, centres, sets, m, 20 * tol, anchors, km)
                     forbidden = hits < needed
@@ -133,7 +133,7 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                         p[axis] = crossing[side, axis]
                     fit_to(p, anchors, km, hits, 5 * tol, 6)
                     if _agreeing(p, fz, centres, sets, m, tol, anchors, km) >= needed:
-                        found = True
+                        is_found = True
                         x[z] = p
                         located[z] = True
                         added += 1

@@ -80,7 +80,7 @@ def all_near(p, q):
 def great_circle_cross(p, q, near, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
-    `near` tells whether all of them are (`all_near`); parts of a matrix must be told the same. The caller allocates:
+    `near` tells whether all of them are (`all_near`); parts of a matrix must get the same value. The caller allocates:
     numpy asks for huge pages, which numba's own arrays do not get, and new pages cost more than the distances.
     """
     for i in range(p.shape[1]):
