@@ -288,10 +288,6 @@ CASES = [
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
     Case(
-        ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),
-        lambda p: sphere.unit_vectors(*np.radians(p.T)), columns,
-    ),
-    Case(
         ("sphere.all_near",), draw_near, lambda p, q: sphere.all_near(columns(p), columns(q)),
         lambda p, q: half_chord2(np.vstack([p, q])) <= sphere.NEAR,
     ),

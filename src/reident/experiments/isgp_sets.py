@@ -16,7 +16,7 @@ from reident.location.grid_sets import SetDistances, mask_by_grid_sets, repair_g
 from reident.location.population_location import locate_by_population
 from reident.location.registration import registration_attack
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
-from reident.places import spatial
+from reident.places import distance_utilities
 from reident.places.distances import great_circle_km, unit_vectors
 
 __all__ = ["trial"]
@@ -45,7 +45,7 @@ def trial(
     )
     with_file, shape = errors_km(located.positions, homes), _shape_error_km(released, homes)
     true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
-    uses = spatial.distance_utilities(true, released.distances_km)
+    uses = distance_utilities(true, released.distances_km)
     return {
         "shape_median_km": float(np.median(shape)), "towns_median_km": float(np.median(towns)),
         "file_median_km": float(np.median(with_file)), "file_p_value": located.p_value,

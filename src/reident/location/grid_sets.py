@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from reident.base import EARTH_RADIUS_KM, DataError, FloatArray, Real, RNGLike, afford, check_ids, check_rng, checked
-from reident.places.points import read_places, sphere_vectors
+from reident.places.points import read_places, unit_vectors
 
 __all__ = ["GridSets", "SetDistances", "mask_by_grid_sets", "repair_grid_sets"]
 
@@ -122,7 +122,7 @@ def mask_by_grid_sets(
         raise DataError(f"`points` must have at least 2 records, got {lat.size}: one set intersects nothing")
     index = check_ids(points.index, "points.index")
     rng = check_rng(rng)
-    x = sphere_vectors(lat, lon)
+    x = unit_vectors(lat, lon)
     grid = _grid(x, radius_km, spacing_km, rng)
     chord = 2 * np.sin(radius_km / EARTH_RADIUS_KM / 2)
     inside = cKDTree(grid).query_ball_point(x, chord)

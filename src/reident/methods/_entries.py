@@ -266,7 +266,9 @@ _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"
 
 
 def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
-    takes = {"distance": "original_km release_km values"}.get(form, "original release columns target")
+    takes = {"distance": "original_km release_km d_original d_release values"}.get(
+        form, "original release columns target"
+    )
     return Entry(
         name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
         usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),
@@ -289,7 +291,7 @@ UTILITIES: tuple[Entry, ...] = (
         module="tables.utility",
     ),
     Entry(
-        "nearest_neighbour_kept", "metric", "places", "places.spatial:nearest_neighbour_agreement", "distance utility",
+        "nearest_neighbour_kept", "metric", "places", "places.utility:nearest_neighbour_agreement", "distance utility",
         source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)", takes="d_original d_release",
     ),
     _distance_utility("ranks_kept", "rank correlation of distances", f"{_SPATIAL}, figure 2, right"),

@@ -17,7 +17,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_area
-from reident.places.points import longitudes_within, sphere_vectors
+from reident.places.points import longitudes_within, unit_vectors
 
 __all__ = ["AreaSampler", "areas_of", "drawn_within", "nearest_within", "warn_left_out"]
 
@@ -65,7 +65,7 @@ class AreaSampler:
 
     def draw_vectors(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Return points as unit vectors, shape (*shape, 3)."""
-        return sphere_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
+        return unit_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
 
     def _propose(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         cell = rng.integers(self._x.size, size=size)

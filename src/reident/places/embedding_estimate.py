@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from reident.base import RNGLike, Whole, check_distance_matrix, check_embedding, check_listed, check_rng, checked
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.places.tolerance import Simulation
 
 __all__ = ["EmbeddingEstimate", "estimate_embedding"]

@@ -21,9 +21,9 @@ from reident.base import (
     checked,
 )
 from reident.kernels._numba import in_parts
-from reident.kernels.places import lipschitz, sphere
+from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 __all__ = ["embed_by_reference_sets", "embed_distances"]
 
@@ -151,7 +151,7 @@ def embed_by_reference_sets(lat: ArrayLike, lon: ArrayLike, reference_sets: Arra
 
 
 def _embedded(lat_deg: FloatArray, lon_deg: FloatArray, sets: FloatArray) -> FloatArray:
-    points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
+    points = unit_vectors(lat_deg, lon_deg)
     if sets.shape[1] < _TREE_FROM:
         coordinates = coordinates_km(points, sets)
     else:

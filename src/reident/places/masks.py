@@ -31,7 +31,7 @@ from reident.places.points import (
     projected,
     read_places,
     same_kind,
-    sphere_vectors,
+    unit_vectors,
     write_places,
 )
 
@@ -169,9 +169,9 @@ def mask_population_donut(
     """
     lat, lon = read_places(points)
     cells = PublicPlaces("cells of a population raster", ("persons_per_km2",)).read(density, "density")
-    centres = sphere_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
+    centres = unit_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
     tree = cKDTree(centres)
-    away, nearest = tree.query(sphere_vectors(lat, lon))
+    away, nearest = tree.query(unit_vectors(lat, lon))
     # Chords of the sphere: near enough for neighbouring cells.
     gap = np.median(tree.query(centres, k=2)[0][:, 1]) if len(centres) > 1 else np.inf
     covered = away <= 1.5 * gap
@@ -354,7 +354,7 @@ def swap_locations(
     same_kind(points, candidates)
     other_lat, other_lon = read_places(candidates, "candidates")
     rng = check_rng(rng)
-    vectors, targets = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
+    vectors, targets = unit_vectors(lat, lon), unit_vectors(other_lat, other_lon)
     chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * RADIUS_M))
     covered, area, other_area = np.ones(lat.size, dtype=bool), None, None
     if container is not None:

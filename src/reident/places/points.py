@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from reident.base import (
     BoolArray,
@@ -22,9 +22,9 @@ from reident.base import (
 LAT, LON = "lat_deg", "lon_deg"
 
 
-def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
-    """Return places as unit vectors, shape (n, 3), by numpy's sines: no kernel is compiled for a mask."""
-    lat, lon = np.radians(lat_deg), np.radians(lon_deg)
+def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
+    """Return places as unit vectors, shape (n, 3)."""
+    lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 
 
@@ -148,16 +148,16 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
     """Return latitudes and longitudes, degrees, of coordinates in a reference system."""
     import geopandas as gpd
 
-    projected_points = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
-    return projected_points.y.to_numpy(float), projected_points.x.to_numpy(float)
+    places = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
+    return places.y.to_numpy(float), places.x.to_numpy(float)
 
 
 def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
     """Return east and north in a reference system of latitudes and longitudes, degrees."""
     import geopandas as gpd
 
-    projected_points = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
-    return projected_points.x.to_numpy(float), projected_points.y.to_numpy(float)
+    places = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
+    return places.x.to_numpy(float), places.y.to_numpy(float)
 
 
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:
@@ -169,18 +169,13 @@ def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray 
     moved = points.copy()
     if not hasattr(points, "to_crs"):
         moved[LAT], moved[LON] = lat, longitudes_like(lon, points[LON].to_numpy(float))
-    elif points.crs.is_geographic and points.crs == "EPSG:4326":
-        import geopandas as gpd
-
-        lon = longitudes_like(lon, points.geometry.x.to_numpy())
-        moved[points.geometry.name] = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs=points.crs), index=points.index)
     else:
         import geopandas as gpd
 
-        lon = longitudes_within(lon)
-
+        is_wgs84 = points.crs == "EPSG:4326"
+        lon = longitudes_like(lon, points.geometry.x.to_numpy()) if is_wgs84 else longitudes_within(lon)
         wgs84 = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326"), index=points.index)
-        moved[points.geometry.name] = wgs84.to_crs(points.crs)
+        moved[points.geometry.name] = wgs84.set_crs(points.crs) if is_wgs84 else wgs84.to_crs(points.crs)
     return moved if keep is None else moved[np.asarray(keep)]
 
 
@@ -193,10 +188,6 @@ def same_kind(points: Any, candidates: Any) -> None:
         )
     if hasattr(points, "to_crs") and candidates.crs is not None and points.crs != candidates.crs:
         raise DataError(
-            f"`candidates` must have the CRS of `points` ({_crs_name(points)}), got {_crs_name(candidates)}: "
-            "transform it first"
+            f"`candidates` must have the CRS of `points` ({points.crs.to_string()}), got "
+            f"{candidates.crs.to_string()}: transform it first"
         )
-
-
-def _crs_name(frame: pd.DataFrame) -> str:
-    return str(frame.crs.to_string())

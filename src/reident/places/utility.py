@@ -253,7 +253,9 @@ def gearys_c_kept(
     return _statistic_kept(d_original, d_release, values, neighbours, "gearys_c")
 
 
-def _statistic_kept(d_original: ArrayLike, d_release: ArrayLike, values: ArrayLike, neighbours: int, name: str) -> float:
+def _statistic_kept(
+    d_original: ArrayLike, d_release: ArrayLike, values: ArrayLike, neighbours: int, name: str
+) -> float:
     both = _both(d_original, d_release, 3)
     columns = np.asarray(values, np.float64).reshape(len(both[0]), -1).T
     reach = min(neighbours, len(both[0]) - 1)
