@@ -266,9 +266,8 @@ _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"
 
 
 def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
-    takes = {"distance": "original_km release_km d_original d_release values"}.get(
-        form, "original release columns target"
-    )
+    of_distances = "original_km release_km d_original d_release values"
+    takes = of_distances if form == "distance" else "original release columns target"
     return Entry(
         name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
         usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),

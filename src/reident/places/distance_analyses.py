@@ -1,4 +1,4 @@
-"""Metric. Analyses that need distances only: autocorrelation, regression, eigenvectors, imputation, a scan for clusters.
+"""Metric. Analyses that need distances only: autocorrelation, regression, eigenvectors, imputation, cluster scan.
 
 Each takes a distance matrix, original or released. The regression and the scan are written out here because mgwr, spreg
 and the scan statistics of Python ask for coordinates, which a release does not have.

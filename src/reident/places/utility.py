@@ -1,4 +1,4 @@
-"""Metric. Utility of released distances and places: agreement of an analysis of the release with one of the original."""
+"""Metric. Utility of released distances and places: agreement of analyses of the release and of the original."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-# -- comparisons of two distance matrices, d_original and d_release: km, shape (n, n), the same records ------------------
+# Comparisons of two distance matrices of the same records, d_original and d_release: km, shape (n, n).
 
 
 def _both(d_original: ArrayLike, d_release: ArrayLike, at_least: int) -> tuple[FloatArray, FloatArray]:
@@ -208,7 +208,7 @@ def gwr_weight_overlap(d_original: ArrayLike, d_release: ArrayLike, *, bandwidth
 def weights_kept(
     d_original: ArrayLike, d_release: ArrayLike, *, n_neighbours: Annotated[int, Whole(1, unit="records")] = 20
 ) -> float:
-    """Return `gwr_weight_overlap`; its bandwidth is the median distance to the `n_neighbours`-th record, or the last."""
+    """Return `gwr_weight_overlap` for the median distance to the `n_neighbours`-th neighbour as bandwidth."""
     original, release = _both(d_original, d_release, 3)
     bandwidth = float(np.median(np.sort(original, axis=1)[:, min(n_neighbours, len(original) - 1)]))
     if bandwidth <= 0:
@@ -314,7 +314,9 @@ def distance_utilities(
         "clusters_ari": clustering_agreement(original, release, n_clusters=clusters),
         "gwr_overlap": gwr_weight_overlap(original, release, bandwidth_km=bandwidth_km),
     }
-    for name in ("contiguity", "band") if values is not None else ():
+    if values is None:
+        return row
+    for name in ("contiguity", "band"):
         options: dict[str, Any] = {"weights": name, "neighbours": neighbours, "band_km": band_km}
         truth, released = (autocorrelation(values, d, **options) for d in (original, release))
         row |= {f"moran_{name}": released.morans_i, f"moran_{name}_error": abs(released.morans_i - truth.morans_i)}
@@ -322,7 +324,7 @@ def distance_utilities(
     return row
 
 
-# -- comparisons of places: tables with ``lat_deg`` and ``lon_deg``, or GeoDataFrames, the same records ------------------
+# Comparisons of the places of the same records: tables with ``lat_deg`` and ``lon_deg``, or GeoDataFrames.
 
 
 def _ratio(first: float, second: float) -> float:
