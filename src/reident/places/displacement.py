@@ -190,7 +190,7 @@ def mask_areal_elimination(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, rng
         As for `mask_disc`.
     areas : GeoDataFrame of polygons with a CRS
         Small areas that do not overlap. Public, not the persons' own file.
@@ -198,8 +198,6 @@ def mask_areal_elimination(
         Column of `areas`: inhabitants, not negative.
     k : int
         Inhabitants that a merged area needs.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -282,14 +280,12 @@ def move_rigidly(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, rng
         As for `mask_disc`.
     shift_m : float, default 100,000
         How far the centre moves, in a random direction, metres.
     reflect : bool, default False
         Mirror the points as well.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
