@@ -317,7 +317,6 @@ def _run_probes(
 def _swap(original: Network, built: Network, patience: int | None, rng: np.random.Generator) -> Network:
     """Swap the edges of a built graph towards the original's, every degree unchanged."""
     from reident.kernels.networks.swaps import greedy_swaps, targeted_swaps
-    from reident.networks._rows import incidence
 
     u, v = built.edges()
     if len(u) == 0 or original.n_edges == 0:
@@ -330,14 +329,19 @@ def _swap(original: Network, built: Network, patience: int | None, rng: np.rando
     return network_from_edges(u, v, original.n_nodes, original.nodes)
 
 
+def incidence(u: Any, v: Any, n: int) -> tuple[IntArray, IntArray]:
+    """Return for each node the numbers of its edges, ascending: ``edges[indptr[x]:indptr[x + 1]]``."""
+    ends, numbers = np.concatenate([u, v]), np.tile(np.arange(u.size), 2)
+    return np.append(0, np.cumsum(np.bincount(ends, minlength=n))), numbers[np.lexsort((numbers, ends))]
+
+
 def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
     """Verify the guarantees and count the edits."""
     from reident.kernels.networks.network import first_flaw
-    from reident.networks._rows import count_shared
 
-    shared = count_shared(original.indptr, original.indices, release.indptr, release.indices)
+    shared = original.n_shared(release)
     flaw = first_flaw(release.indptr, release.indices)[2]
     if flaw or not is_degree_anonymous(release, k) or (method == "supergraph" and shared != original.n_edges):
         raise AssertionError(f"internal error: the release of {method!r} breaks its promise (flaw {flaw})")

@@ -87,9 +87,7 @@ def edge_disclosure(
     ids, posteriors = class_posteriors(released)
     u, v = released.edges()
     sure = posteriors[ids[u], ids[v]] >= certainty
-    from reident.networks._rows import are_joined
-
-    is_true = are_joined(before.indptr, before.indices, u, v).astype(np.bool_)
+    is_true = before.has_edges(u, v)
     first, second = before.edges()
     pairs = released.n_nodes * (released.n_nodes - 1) / 2
     n = max(released.n_edges, 1)

@@ -180,8 +180,5 @@ def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
 
 
 def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
-    from reident.networks._rows import count_shared
-
     network = network_from_edges(u, v, original.n_nodes, original.nodes)
-    shared = count_shared(original.indptr, original.indices, network.indptr, network.indices)
-    return PerturbedNetwork(network, original.n_edges - shared)
+    return PerturbedNetwork(network, original.n_edges - original.n_shared(network))

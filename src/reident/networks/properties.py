@@ -184,9 +184,8 @@ def path_lengths(
 def _bound(network: Network, searches: int) -> tuple[int, int]:
     """Bound the diameter component by component, the largest first."""
     from reident.kernels.networks.network import bound_diameter
-    from reident.networks._rows import components
 
-    label = components(network.indptr, network.indices)
+    label = network.components()
     sizes = np.bincount(label)
     members = np.split(np.argsort(label, kind="stable"), np.cumsum(sizes)[:-1])
     low = high = 0

@@ -24,7 +24,6 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.networks._rows import are_joined
 from reident.networks.graph import Network, as_directed_network, as_network, is_directed
 from reident.networks.propagation import Propagation, propagate
 from reident.networks.spectral import spectral_match
@@ -327,4 +326,4 @@ def _n_mapped_edges(released: Network, background: Network, mapping: Mapping[Has
         partner[background.positions[person]] = released.positions[node]
     u, v = (partner[ends] for ends in background.edges())
     both = (u >= 0) & (v >= 0)
-    return int(are_joined(released.indptr, released.indices, u[both], v[both]).sum())
+    return int(released.has_edges(u[both], v[both]).sum())

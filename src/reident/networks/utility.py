@@ -45,10 +45,8 @@ def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> 
 
 def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
     """Return both networks and how many edges they have in common."""
-    from reident.networks._rows import count_shared
-
     first, second = _both(original, release)
-    return first, second, count_shared(first.indptr, first.indices, second.indptr, second.indices)
+    return first, second, first.n_shared(second)
 
 
 def edge_overlap(original: Any, release: Any) -> float:
