@@ -73,11 +73,6 @@ def flaw(lists):
     return -1, -1, 0
 
 
-def draw_pair(rng):
-    dense = graph(rng, least=2)
-    return dense, *rng.choice(len(dense), 2, replace=False).tolist()
-
-
 def draw_pairs(rng):
     dense = graph(rng, least=2)
     pairs = [rng.choice(len(dense), 2, replace=False) for _ in range(int(rng.integers(0, 5)))]
@@ -314,10 +309,6 @@ CASES = [
     Case(("graph.edges",), lambda rng: (graph(rng),), lambda d: net(d).edges(), edges),
     Case(("graph.sorted_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
     Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
-    Case(
-        ("network.common_neighbours",), draw_pair,
-        lambda d, u, v: network.common_neighbours(*rows(d), u, v), lambda d, u, v: (d[u] & d[v]).sum(),
-    ),
     Case(("network.triangles",), lambda rng: (graph(rng),), lambda d: network.triangles(*rows(d)), triangles_ref),
     Case(
         ("network.distances_from",), lambda rng: (d := graph(rng), some(rng, len(d))),

@@ -90,6 +90,10 @@ class Network:
         is_forward = self.indices > u
         return u[is_forward], self.indices[is_forward]
 
+    def neighbours(self, row: int) -> set[int]:
+        """Return the rows of a node's neighbours."""
+        return set(self.indices[self.indptr[row] : self.indptr[row + 1]].tolist())
+
     def has_edges(self, u: Any, v: Any) -> BoolArray:
         """Return which pairs of rows (u, v) are joined."""
         keys = np.repeat(np.arange(self.n_nodes) * self.n_nodes, self.degrees) + self.indices

@@ -133,11 +133,7 @@ def recovery_of(
     unique = is_complete and len(placements) == 1
     targets = _find_targets(network, placements[0], plan) if unique else {}
     released_name = network.nodes.__getitem__
-    edges = [
-        (a, b)
-        for (a, u), (b, v) in itertools.combinations(targets.items(), 2)
-        if v in network.indices[network.indptr[u] : network.indptr[u + 1]]
-    ]
+    edges = [(a, b) for (a, u), (b, v) in itertools.combinations(targets.items(), 2) if v in network.neighbours(u)]
     return Recovery(
         mapping={target: released_name(row) for target, row in targets.items()},
         planted=dict(zip(plan.nodes, map(released_name, placements[0].tolist()), strict=True)) if unique else {},

@@ -319,7 +319,7 @@ def friends_by_links(network: Network, rows: list[int]) -> dict[frozenset[int], 
     """Return the other neighbours of some nodes, by the places in `rows` of the nodes that they are joined to."""
     sets: dict[int, set[int]] = {}
     for position, row in enumerate(rows):
-        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+        for friend in sorted(network.neighbours(row)):
             sets.setdefault(friend, set()).add(position)
     inside = set(rows)
     friends: dict[frozenset[int], list[int]] = {}

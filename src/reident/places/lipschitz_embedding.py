@@ -21,7 +21,7 @@ from reident.base import (
     checked,
 )
 from reident.kernels._numba import in_parts
-from reident.kernels.places import lipschitz
+from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
 from reident.places.points import unit_vectors
 
@@ -155,9 +155,10 @@ def _embedded(lat_deg: FloatArray, lon_deg: FloatArray, sets: FloatArray) -> Flo
     if sets.shape[1] < _TREE_FROM:
         coordinates = coordinates_km(points, sets)
     else:
-        nearest = np.stack([cKDTree(places).query(points)[1] for places in sets])
-        coordinates = np.concatenate(
-            in_parts(lambda part: lipschitz.coordinates_from_nearest(points, sets[part], nearest[part]), len(sets))
+        across = np.ascontiguousarray(points.T)
+        nearest = (places[cKDTree(places).query(points)[1]] for places in sets)
+        coordinates = np.stack(
+            [sphere.great_circle_pairs(across, np.ascontiguousarray(places.T)) for places in nearest]
         )
     released = np.empty((points.shape[0], points.shape[0]))
 

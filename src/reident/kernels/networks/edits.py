@@ -7,6 +7,7 @@ import numpy as np
 from reident.kernels._numba import jit
 from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
+from reident.kernels.networks.realise import stubs_of
 
 # The graph that is being edited is its rows, less the set `removed`, plus the set `added`; the two sets stay disjoint
 # from and inside the rows, so that together they are the net difference at any time.
@@ -99,24 +100,6 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
 
 
 @jit
-def _stubs(counts, rng):
-    """List every node as often as its count says, in random order."""
-    total = np.int64(0)
-    for i in range(counts.shape[0]):
-        total += counts[i]
-    stubs = np.empty(total, np.int64)
-    fill = 0
-    for i in range(counts.shape[0]):
-        for _ in range(counts[i]):
-            stubs[fill] = i
-            fill += 1
-    for i in range(total - 1, 0, -1):
-        j = rng.integers(0, i + 1)
-        stubs[i], stubs[j] = stubs[j], stubs[i]
-    return stubs
-
-
-@jit
 def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rng):
     """Finish a direct edit: turn, add and cut edges until no node is short of edges or has too many.
 
@@ -125,8 +108,8 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
 
     Returns the net edits: the sets of the edges added and removed (see `reident.kernels.networks.edgeset`).
     """
-    low = _stubs(short, rng)
-    high = _stubs(excess, rng)
+    low = stubs_of(short, rng)
+    high = stubs_of(excess, rng)
     room = add_u.shape[0] + cut_u.shape[0] + 2 * (low.shape[0] + high.shape[0]) + 8
     added = new_set(room)
     removed = new_set(room)
