@@ -10,9 +10,9 @@ import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
 from reident.cliques import search
+from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
 from reident.cliques.search_graph import among
-from reident.cliques.sets import members_of, set_of
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------

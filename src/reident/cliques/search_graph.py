@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reident.base import IntArray
-from reident.cliques.adjacency import Adjacency
-from reident.cliques.sets import count_rows, members_of, set_of
+from reident.cliques.adjacency import Adjacency, count_rows, members_of, set_of
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques import clique_prefix as prefix
