@@ -106,14 +106,8 @@ class Adjacency:
 def as_adjacency(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
     """Return a graph of any accepted kind, and the names of its vertices if they are not 0..n-1.
 
-    Loops are ignored: a vertex is no neighbour of itself.
-
-    Raises
-    ------
-    ParameterError
-        If it is no graph of an accepted kind, or a directed one.
-    DataError
-        If an adjacency matrix is not square, not symmetric, or dense with entries other than 0 and 1.
+    Loops are ignored. Refused are other kinds, directed graphs, and an adjacency matrix that is not square, not
+    symmetric, or dense with entries other than 0 and 1.
     """
     adjacency = getattr(graph, "adjacency", None)
     if isinstance(graph, Adjacency):

@@ -168,10 +168,7 @@ def _warn_left_out(file: str, loops: int, repeated: int) -> None:
 def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> tuple[Any, Sequence[str]]:
     """Return the cells of an edge list or matrix as texts, and the two columns that name an edge's ends.
 
-    Raises
-    ------
-    DataError, ParameterError
-        If it cannot be read, the ends are not found, or the first line looks like a record and no `names` are given.
+    Refused is a file that cannot be read, without ends, or with a first line that looks like a record but no `names`.
     """
     for name in names:
         check_text(name, "names", optional=False)

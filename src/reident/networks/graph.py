@@ -337,20 +337,10 @@ def is_directed(graph: Any) -> bool:
 
 
 def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
-    """Return a directed graph in the inner form; an undirected one counts as joined both ways.
+    """Return a directed graph (networkx.DiGraph, sparse matrix row -> column) in the inner form.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph, scipy sparse matrix or array (row -> column), DirectedNetwork, or whatever `as_network`
-    takes
-        The graph.
-    name : str
-        The parameter's name in messages.
-
-    Raises
-    ------
-    DataError
-        For self-loops, multiple edges or a matrix that is not square.
+    An undirected one, as `as_network` takes it, counts as joined both ways. Self-loops, multiple edges and a matrix
+    that is not square are refused.
     """
     if isinstance(graph, DirectedNetwork):
         return graph

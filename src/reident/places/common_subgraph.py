@@ -124,15 +124,7 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class ClassicalLinkage:
-    """The matches that linkage by labels alone claims.
-
-    Attributes
-    ----------
-    links : DataFrame
-        One row a match: `release` and `known`, the ids of the two records.
-    n_candidates : int
-        The number of pairs of records whose labels agree.
-    """
+    """The matches that linkage by labels alone claims, and the number of pairs with agreeing labels."""
 
     links: pd.DataFrame
     n_candidates: int

@@ -110,31 +110,11 @@ def embed_distances(
 
 
 def embed_by_reference_sets(lat: ArrayLike, lon: ArrayLike, reference_sets: ArrayLike) -> FloatArray:
-    """Release distances through a Lipschitz embedding with given reference sets.
+    """Release distances through a Lipschitz embedding with given reference sets: lat and lon, shape (d, k, 2).
 
     For sets that are no random places of an area: public buildings, or places drawn in proportion to the population.
-    Sets that others can guess protect less than random ones; what `embed_distances` says of the risks holds here, too.
-
-    Parameters
-    ----------
-    lat, lon : array_like of float, shape (n,)
-        Places of the records, degrees; at least two.
-    reference_sets : array_like of float, shape (d, k, 2)
-        d sets of k places each: latitude and longitude, degrees.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n)
-        Released distances, km, as those of `embed_distances`.
-
-    Raises
-    ------
-    DataError
-        If coordinates are out of range or not finite, there are fewer than two records, or the sets have another shape.
-
-    Notes
-    -----
-    Kroll and Schnell (2016), steps 3 to 5 and equations (1) and (2), with reference sets of the user's choice.
+    Sets that others can guess protect less than random ones; the risks, the result and the errors are those of
+    `embed_distances` (Kroll and Schnell 2016, steps 3 to 5).
 
     Examples
     --------

@@ -60,13 +60,8 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     """Return latitudes and longitudes, degrees, NaN where there is none, and which records have an impossible place.
 
     Impossible is a place that is not finite or outside [-90, 90] or [-180, 360] degrees. A missing coordinate, or a
-    missing or empty geometry, is no place.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If `points` is neither a GeoDataFrame nor a table with ``lat_deg`` and ``lon_deg``, holds other geometries than
-        points, or has no CRS of the earth's surface.
+    missing or empty geometry, is no place. `points` that are no GeoDataFrame of points with a CRS of the earth and no
+    table with ``lat_deg`` and ``lon_deg`` are refused.
     """
     check_table(points, name, min_records=0)
     if hasattr(points, "to_crs"):
@@ -95,10 +90,7 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
 def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes, degrees, of a GeoDataFrame of points or of a table with coordinate columns.
 
-    Raises
-    ------
-    DataError, ParameterError
-        If `points` is neither, has no CRS, an empty, missing or non-point geometry, or coordinates out of range.
+    A missing or impossible place is refused (see `find_places`).
     """
     if not hasattr(points, "to_crs"):
         check_table(points, name, min_records=0)
@@ -118,13 +110,7 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
 
 
 def check_crs(crs: Any, name: str) -> Any:
-    """Return a coordinate system of the earth's surface, or None.
-
-    Raises
-    ------
-    ParameterError
-        If there is none of this name, or it is vertical, geocentric, local, or of another body.
-    """
+    """Return a coordinate system of the earth's surface, or None; refuse any other."""
     if crs is None:
         return None
     if not hasattr(crs, "to_wkt"):

@@ -139,12 +139,10 @@ class PanPrivateDensity:
         self._bits = bernoulli(Rational(Fraction(1, 2)), size, self._source).view(np.uint8)
 
     def update(self, items: Any) -> None:
-        """Take in one item or a batch of items, as one atomic step. Items outside the universe are left out.
+        """Take in one item or a batch of items, as one atomic step.
 
-        Warns
-        -----
-        PrivacyWarning
-            If items were left out: their number is for the keeper of the data only.
+        Items outside the universe are left out with a `PrivacyWarning`: their number is for the keeper of the data
+        only.
         """
         positions = self._positions(items)
         known = (positions >= 0) & (positions < self._bits.size)
