@@ -71,12 +71,6 @@ class ToleranceIntervals:
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.lo, self.hi))
 
-    def __getitem__(self, position: int) -> FloatArray:
-        return (self.lo, self.hi)[position]
-
-    def __len__(self) -> int:
-        return 2
-
 
 def tolerance_intervals(
     lat: ArrayLike,
