@@ -159,7 +159,6 @@ def is_degree_anonymous(graph: Any, k: int) -> bool:
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     k : int
         At least 1.
 

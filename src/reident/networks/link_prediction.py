@@ -147,11 +147,9 @@ def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[H
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     n : int
         How many pairs.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------

@@ -49,7 +49,6 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
     graph : whatever `as_network` takes
         Simple and undirected. Not modified.
     rng : Generator, int or None
-        The randomness.
 
     Returns
     -------

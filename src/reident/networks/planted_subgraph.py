@@ -98,7 +98,6 @@ def implant(
         an attacker can check both. For small k no draw may do: after the last one the plan says whether it `is_rigid`.
         0 is the thesis's construction, 100,000 the most.
     rng : Generator, int or None
-        The randomness.
 
     Returns
     -------

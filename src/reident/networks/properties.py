@@ -33,7 +33,6 @@ def density(graph: Any) -> float:
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
 
     Returns
     -------
@@ -205,7 +204,6 @@ def average_path_length(
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     exact_limit : int, default 10000
         Largest number of nodes for which all pairs are measured.
     rng : Generator, int or None
@@ -225,7 +223,6 @@ def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     exact_limit : int, default 10000
         Largest number of nodes for which all pairs are measured.
     searches : int, default 200
@@ -257,7 +254,6 @@ def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network.
     x_min : int
         The least degree that counts; the thesis takes 3.
 
@@ -327,7 +323,6 @@ def network_properties(
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     x_min : int, default 3
         Smallest degree of the power law's tail.
     exact_limit : int, default 10000

@@ -104,7 +104,6 @@ def perturb_distances(
     sigma_km : float
         Standard deviation of the noise, km, at least 0.
     rng : Generator, int or None
-        Source of randomness; None draws fresh entropy from the operating system.
 
     Returns
     -------
@@ -181,7 +180,6 @@ def distance_deviation_quantiles(
     n_pairs : int, default 1000
         Pairs of points to draw; the paper's number.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------

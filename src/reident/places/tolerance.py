@@ -104,7 +104,6 @@ def tolerance_intervals(
         of new distances: at most .03 less at the default, .05 at 100 (measured at d = 20, k = 10, worst at small
         `alpha`). `coverage` of the result reports the share that is reached.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------
