@@ -192,10 +192,12 @@ def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whol
     check_integer(node_limit, "node_limit", low=1)
     k = len(plan.nodes)
     alike = [group for group in _groups(network, len(plan.links) + 1) if len(group) == k]
-    starts = np.concatenate(alike) if plan.is_rigid and alike else np.empty(0, np.int64)
-    order, parent = connected_order(plan.joined, plan.degrees)
-    starts = starts[network.degrees[starts] == plan.degrees[order[0]]]
-    return search_plan(network, plan, starts, np.array(order), parent, (0, 0, 2, node_limit))
+    order, parent, starts = np.arange(k), plan.parent, np.empty(0, np.int64)
+    if plan.is_rigid and alike:
+        listed, parent = connected_order(plan.joined, plan.degrees)
+        order, starts = np.array(listed), np.concatenate(alike)
+        starts = starts[network.degrees[starts] == plan.degrees[order[0]]]
+    return search_plan(network, plan, starts, order, parent, (0, 0, 2, node_limit))
 
 
 def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) -> IntArray:
