@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, great_circle_km
+from reident import great_circle_km
 from reident.places import autocorrelation, utility
 from reident.places.distance_analyses import bisquare
 
@@ -103,31 +103,3 @@ def test_small_distances_only():
     wrong = np.array([[0, 7, 50], [7, 0, 20], [50, 20, 0.0]])
     assert utility.distance_utilities(d, wrong, small_km=25)["small_error_km"] == 3
     assert np.isnan(utility.distance_utilities(d, wrong, small_km=5)["small_error_km"])
-
-
-D = distances(5)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (lambda: utility.nearest_neighbour_agreement(D, D[:3, :3]), DataError, "`d_release` must have one row"),
-        (lambda: utility.nearest_neighbour_agreement(D[:1, :1], D[:1, :1]), DataError, "at least 2 records"),
-        (lambda: utility.rank_correlation(D, D, record=5), ParameterError, "`record` must be at most 4"),
-        (lambda: utility.clustering_agreement(D, D, n_clusters=1), ParameterError, "`n_clusters` must be at least 2"),
-        (lambda: utility.clustering_agreement(D, D, n_clusters=2, linkage="ward"), ParameterError, "`linkage` must"),
-        (lambda: autocorrelation(np.ones(5), D), DataError, "not all equal"),
-        (lambda: autocorrelation(np.arange(4), D), DataError, "`values` must have 5"),
-        (lambda: autocorrelation(np.arange(5), D, weights="band"), ParameterError, "`band_km` must be given"),
-        (
-            lambda: autocorrelation(np.arange(5), D, neighbours=5),
-            ParameterError,
-            "`neighbours` must be at",
-        ),
-        (lambda: utility.gwr_weight_overlap(D, D, bandwidth_km=0), ParameterError, "`bandwidth_km` must lie"),
-        (lambda: utility.distance_utilities(D, D, small_km=0), ParameterError, "`small_km` must lie"),
-    ],
-)
-def test_bad_input(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

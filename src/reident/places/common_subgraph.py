@@ -232,7 +232,7 @@ def common_subgraph_attack(
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     check_flag(progress, "progress")
-    is_complete = missing is None and not directed
+    is_complete = missing is None and not check_flag(directed, "directed")
     (first, d_release), (second, d_known) = (
         _table_and_distances(data, name, is_complete) for data, name in ((release, "release"), (known, "known"))
     )
