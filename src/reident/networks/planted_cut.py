@@ -206,8 +206,7 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
     The edges (u, v) are given once each. Those at nodes with fewer than k are peeled off. Then nodes are scanned in the
     order of most edges to those scanned (Nagamochi and Ibaraki, 1992): a node that k edges join to them is
     k-edge-connected to the one scanned when it reached k, and both are merged. A merged node with fewer than k edges to
-    others is cut off, and all begins anew, as what held together by edges that are gone may not any more. Time
-    O(edges + n k) a scan; a few scans a cut.
+    others is cut off, and all begins anew. Time O(edges + n k) a scan; a few scans a cut.
     """
     from reident.kernels.networks.edge_groups import peel, scan
 
