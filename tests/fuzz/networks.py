@@ -290,7 +290,7 @@ def probes_comp(dense, empty, k, both, scheme, seed):
 HOLDS = (True, True, True)
 CASES = [
     Case(("degrees.anonymise_sequence",), draw_sequence, sequence_comp, sequence_ref),
-    Case(("degrees.is_realisable",), draw_degrees, lambda d: bool(degrees.is_realisable(d)), is_graphic),
+    Case(("probing.is_realisable",), draw_degrees, _probing.is_realisable, is_graphic),
     Case(("degrees.may_extend",), draw_residual, may_extend_comp, lambda *_: True),
     Case(("realise.realise",), draw_construction, realise_holds, lambda *_: HOLDS),
     Case(("realise.drop_edges",), draw_excess, drop_comp, lambda *_: HOLDS),

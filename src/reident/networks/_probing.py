@@ -164,7 +164,7 @@ def probe_literal(
 
     With `keep_edges` the network is extended (9.4), otherwise a new graph is built. The first probe is without noise.
     """
-    from reident.kernels.networks.degrees import is_realisable, may_extend
+    from reident.kernels.networks.degrees import may_extend
     from reident.kernels.networks.realise import realise
 
     noisy = network.degrees.copy()
@@ -183,6 +183,17 @@ def probe_literal(
         if n_probes == max_probes:
             break
     return Probe(network, scheme, n_probes, False)
+
+
+def is_realisable(d: IntArray) -> bool:
+    """Test a decreasing sequence by Erdos and Gallai (vanhoef2012, Theorem 9.5, which omits the order: erratum 6)."""
+    n = d.size
+    if d.sum() % 2 == 1 or (n and (d[0] > n - 1 or d[-1] < 0)):
+        return False
+    size, total = np.arange(1, n + 1), np.append(0, np.cumsum(d))
+    n_larger = np.searchsorted(-d, -size, side="right")
+    rest = np.maximum(n_larger, size)
+    return bool((total[1:] <= size * (rest - 1) + total[n] - total[rest]).all())
 
 
 def _add_noise(noisy: IntArray, scheme: int, rng: np.random.Generator) -> None:
