@@ -13,7 +13,7 @@ from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
-from reident.networks.graph import Network, _sorted_rows, first_flaw, network_from_edges
+from reident.networks.graph import Network, _sorted_rows, network_from_edges
 from reident.networks.link_prediction import _scores
 from reident.networks.planted_cut import _group_labels
 
@@ -308,7 +308,7 @@ CASES = [
     Case(("graph.network_from_edges",), draw_edges, from_edges_comp, lambda u, v, d: rows(d)),
     Case(("graph.edges",), lambda rng: (graph(rng),), lambda d: net(d).edges(), edges),
     Case(("graph.sorted_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
-    Case(("graph.first_flaw",), draw_flawed, lambda lists: first_flaw(*as_rows(lists)), flaw),
+    Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
     Case(("network.triangles",), lambda rng: (graph(rng),), lambda d: network.triangles(*rows(d)), triangles_ref),
     Case(
         ("network.distances_from",), lambda rng: (d := graph(rng), some(rng, len(d))),

@@ -27,7 +27,7 @@ from reident.base import (
 )
 from reident.networks._probing import Probe, nearest_degrees, probe_batch, probe_literal
 from reident.networks.disclosed_edges import spread_edges
-from reident.networks.graph import Network, as_network, first_flaw, network_from_edges
+from reident.networks.graph import Network, as_network, network_from_edges
 
 __all__ = ["DegreeAnonymisation", "anonymise_degrees", "degree_anonymise", "is_degree_anonymous"]
 
@@ -327,6 +327,8 @@ def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
     """Verify the guarantees and count the edits."""
+    from reident.kernels.networks.network import first_flaw
+
     shared = original.n_shared(release)
     flaw = first_flaw(release.indptr, release.indices)[2]
     if flaw or not is_degree_anonymous(release, k) or (method == "supergraph" and shared != original.n_edges):

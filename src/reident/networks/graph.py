@@ -288,29 +288,16 @@ def _sorted_rows(indptr: IntArray, indices: NDArray[np.int32]) -> NDArray[np.int
     return np.asarray(rows.indices, np.int32)
 
 
-def first_flaw(indptr: IntArray, indices: NDArray[np.int32]) -> tuple[int, int, int]:
-    """Return the first (u, v, flaw) of sorted rows: 1 a loop, 2 a repeated edge, 3 an edge without its mirror; or 0."""
-    n, ends = indptr.size - 1, indices.astype(np.int64)
-    sources = np.repeat(np.arange(n), np.diff(indptr))
-    is_loop, keys = sources == ends, sources * n + ends
-    is_repeated = np.diff(keys, prepend=-1) == 0
-    mirrored = _as_matrix(indptr, indices).T.tocsr()
-    is_symmetric = np.array_equal(mirrored.indptr, indptr) and np.array_equal(mirrored.indices, indices)
-    if is_symmetric and not is_loop.any() and not is_repeated.any():
-        return -1, -1, 0
-    flaws = np.select([is_loop, is_repeated, ~np.isin(ends * n + sources, keys)], [1, 2, 3])
-    place = int(np.flatnonzero(flaws)[0])
-    return int(sources[place]), int(ends[place]), int(flaws[place])
-
-
 def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:
+    from reident.kernels.networks.network import first_flaw
+
     u, v, flaw = first_flaw(indptr, indices)
     if flaw:
         what = {
             1: f"must not have self-loops, got one at {nodes[u]!r}",
             2: f"must not have multiple edges, got more than one between {nodes[u]!r} and {nodes[v]!r}",
             3: f"must be undirected, got an edge from {nodes[u]!r} to {nodes[v]!r} but none back",
-        }[flaw]
+        }[int(flaw)]
         raise DataError(f"`{name}` {what}")
 
 
