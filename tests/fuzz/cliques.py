@@ -12,7 +12,6 @@ from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, som
 from reident.cliques import search
 from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
-from reident.cliques.search_graph import among
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
@@ -296,7 +295,7 @@ def draw_kept(rng):
 
 
 def select_comp(dense, kept):
-    starts, members = among(*prefixes(dense), kept)
+    starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept)
     order = np.flatnonzero(kept)
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)
@@ -376,7 +375,7 @@ CASES = [
         prune_lists_comp, prune_lists_ref,
     ),
     Case(
-        ("search_graph.among", "clique_reduce.pack_prefixes"),
+        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes"),
         draw_kept, select_comp, select_ref,
     ),
     Case(

@@ -7,7 +7,6 @@ clique is looked for in the prefix of its largest member.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,7 +180,7 @@ class ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
         if self.prefixes.size > _MANY_EDGES and target >= _SPLIT:
             possible = self._possible(target, check)
-            self.starts, self.prefixes = among(self.starts, self.prefixes, possible)
+            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
         degrees = _degrees(starts, prefixes)
@@ -193,7 +192,7 @@ class ListsGraph:
 
     def _possible(self, target: int, check: Callable[[], None]) -> BoolArray:
         def of_part(part: int, n_parts: int, share: int) -> BoolArray:
-            starts, prefixes = among(self.starts, self.prefixes, np.arange(self.n) % n_parts == part)
+            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, np.arange(self.n) % n_parts == part)
             starts, prefixes = _pruned(starts, prefixes, share, check)
             core = np.flatnonzero(_degrees(starts, prefixes) >= share - 1)
             if core.size > _LARGE_CORE:
@@ -215,12 +214,6 @@ def _by_parts(of_part: Callable[[int, int, int], BoolArray], target: int) -> Boo
     n_parts = max(2, target // _SHARE)
     share = -(-target // n_parts)
     return np.any(in_threads(lambda part: of_part(part, n_parts, share), range(n_parts)), axis=0)
-
-
-def among(starts: NDArray[np.int64], prefixes: NDArray[np.int32], members: NDArray[np.bool_]) -> tuple[Any, Any]:
-    """Return the prefixes of the graph that the members induce, all vertices keeping their numbers."""
-    is_inside = np.repeat(members, np.diff(starts)) & members[prefixes]
-    return np.append(0, np.cumsum(is_inside))[starts], prefixes[is_inside]
 
 
 def _pruned(

@@ -121,6 +121,28 @@ def pack_prefixes(starts, prefixes, rank, n_kept):
 
 
 @jit
+def select_prefixes(starts, prefixes, n_remaining):
+    """Return the prefixes of the graph that the kept vertices induce, all vertices keeping their numbers."""
+    n = starts.shape[0] - 1
+    starts_out = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        inside = 0
+        if n_remaining[i]:
+            for p in range(starts[i], starts[i + 1]):
+                inside += n_remaining[prefixes[p]]
+        starts_out[i + 1] = starts_out[i] + inside
+    out = np.empty(starts_out[n], dtype=np.int32)
+    at = 0
+    for i in range(n):
+        if n_remaining[i]:
+            for p in range(starts[i], starts[i + 1]):
+                if n_remaining[prefixes[p]]:
+                    out[at] = prefixes[p]
+                    at += 1
+    return starts_out, out
+
+
+@jit
 def core_rows(bits, core):
     """Return each vertex's neighbours in the core, a set, as rows over the core's members only."""
     n, words = bits.shape

@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, new_set, remove
+from reident.kernels.networks.edgeset import contains, insert, remove, set_of_edges
 from reident.kernels.networks.network import has_edge
 
 # Nodes with a residual are kept in `order`, the largest residual first; residual r fills the places start[r] to
@@ -183,9 +183,7 @@ def switch_stubs(indptr, indices, u, v, missing, tries, rng):
     m = u.shape[0] - total // 2
     if m == 0 or total < 2:
         return m
-    added = new_set(u.shape[0] + 8)
-    for e in range(m):
-        insert(added, np.int64(u[e]), np.int64(v[e]))
+    added = set_of_edges(u, v, m, u.shape[0] + 8)
     stubs = stubs_of(missing, rng)
     for i in range(0, total - 1, 2):
         s = stubs[i]

@@ -17,7 +17,7 @@ def greedy_swaps(indptr, indices, u, v, sample, patience, rng):
     Returns the number of swaps.
     """
     m = u.shape[0]
-    present = set_of_edges(u, v)
+    present = set_of_edges(u, v, u.shape[0], u.shape[0])
     picked = np.empty(sample, np.int64)
     swaps = 0
     failures = 0
@@ -118,7 +118,7 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
     """
     n = indptr.shape[0] - 1
     m = u.shape[0]
-    present = set_of_edges(u, v)
+    present = set_of_edges(u, v, u.shape[0], u.shape[0])
     foreign = np.empty(m, np.bool_)
     for e in range(m):
         foreign[e] = not has_edge(indptr, indices, u[e], v[e])
