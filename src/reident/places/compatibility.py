@@ -71,7 +71,7 @@ class CompatibilityGraph:
 
     @property
     def n_edges(self) -> int:
-        """The number of pairs of matches that are compatible."""
+        """Number of pairs of matches that are compatible."""
         return self.adjacency.n_edges
 
     @property
@@ -233,7 +233,7 @@ def graph_of_codes(
     starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
     start, end = np.zeros((2, n_known, n_known), dtype=np.int32)
     parts = _parts(offsets)
-    # Contiguous and writable, so that the kernel is compiled for one kind of arrays.
+    # Contiguous and writable: the kernel is compiled for one kind of arrays.
     low, high = np.array(low, order="C"), np.array(high, order="C")
     bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
     in_threads(lambda part: kernels.known_ranges(*bounds, *part, start, end), parts)
@@ -274,12 +274,11 @@ def graph_of_matches(
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
     pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
     n_vertices, words = len(pairs), (len(pairs) + 63) // 64
-    advice = "give more label columns, or fewer records"
-    afford(8 * n_vertices * words, "labels_release", f"{n_vertices:,} possible matches", advice)
+    size, advice = f"{n_vertices:,} possible matches", "give more label columns, or fewer records"
+    afford(8 * n_vertices * words, "labels_release", size, advice)
     bits = np.zeros((n_vertices, words), dtype=np.uint64)
     arguments = pairs, d_release, *(np.array(each, order="C") for each in (d_known, low, high)), closed
-    either = missing == "either"
-    _in_runs(lambda low, high: kernels.fill_directed(*arguments, either, low, high, bits), n_vertices)
+    _in_runs(lambda low, high: kernels.fill_directed(*arguments, missing == "either", low, high, bits), n_vertices)
     _mirror(bits)
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
     n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
