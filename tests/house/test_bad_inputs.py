@@ -26,12 +26,12 @@ OBJECTS = {
 #: Public names without a row: errors and warnings, results that functions return, and functions that take nothing.
 WITHOUT = """
     Assessment Calibration Clique Cliques DataError Dataset DegreeAnonymisation Detectability
-    Differencing DirectedNetwork EdgeDisclosure EqualDifferences Finding KnowledgePrice GridSets HiddenCoordinates
+    Differencing DirectedNetwork EdgeDisclosure EqualDifferences Finding KnowledgePrice HiddenCoordinates
     ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality
     Localisation MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties
     OpenedFile ParameterError PathLengths Pipeline Plan PrivacyWarning Propagation Rate Recipe RecordLinkage
     ReferenceMap Release RiskReport Schema Step Recovery ReleasedStep ScoreboardMatch SearchLimitWarning
-    SetDistances Seeds SpectralMatch ToleranceIntervals TrialError Verdict
+    Seeds SpectralMatch ToleranceIntervals TrialError Verdict
 """.split()  # noqa: SIM905 (names as one text)
 
 

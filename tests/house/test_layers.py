@@ -100,7 +100,7 @@ def test_imports_go_downwards(path):
 def test_experiments_of_documents_do_not_locate(path):
     """No document attacks released distances as a map."""
     rooms = {name.split(".")[0] for name in imports(path)}
-    assert "location" not in rooms or path.stem in ("released_maps", "isgp_sets")
+    assert "location" not in rooms or path.stem == "released_maps"
 
 
 def test_no_modules_import_one_another_in_a_circle():

@@ -20,7 +20,7 @@ from benchmarks import (
 )
 
 from reident.data.datasets import embedded_file
-from reident.experiments import isgp_sets, released_maps
+from reident.experiments import released_maps
 
 #: Not a result of the seed.
 CLOCKS = {"seconds", "cpu_seconds", "commit"}
@@ -72,7 +72,6 @@ def by_trial(trial):
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
             by_trial(_map_trials.overlap_trial),
         ),
-        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
         ("protection", {"candidate": "blocks of 50"}, by_trial(_protection.protection_trial)),
     ],
 )  # fmt: skip

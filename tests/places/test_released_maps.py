@@ -15,7 +15,6 @@ from benchmarks._released_maps import TABLES
 import reference_runs as example
 from reident import great_circle_km
 from reident.data.datasets import embedded_file
-from reident.experiments import isgp_sets
 from reident.experiments.released_maps import FITTING, LEVELS, WRONG_KM, load_country, people
 from reident.location import locate_by_reference_sets
 from research_note import NOTE, exact_now, measured, note
@@ -97,16 +96,6 @@ def test_candidates_do_to_distances_what_they_say():
         )
         if made == Candidate():
             assert (released <= true + 1e-6).all()
-
-
-@pytest.mark.slow
-def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back():
-    usual = {"n": 60, "radius_km": 150.0, "spacing_km": 15.0, "n_common": 30, "dataset": 3}
-    rng = np.random.default_rng(0)
-    plain = isgp_sets.trial(rng, **usual)
-    blurred = isgp_sets.trial(rng, **usual, noise=80.0, longest_km=60.0)
-    assert plain["shape_median_km"] < 5 < 50 < blurred["shape_median_km"]
-    assert plain["nearest_neighbour"] > blurred["nearest_neighbour"]
 
 
 @pytest.mark.slow
@@ -310,13 +299,6 @@ def test_towns_certify_and_a_file_that_shares_none_places_none():
     assert nobody["within_5_km"].mean() < 0.01
     # Towns certify each record: hardly one is wrong.
     assert runs.loc[runs["n_common"] == -1, "certified_wrong"].mean() < 0.01
-
-
-def test_sets_of_grid_points_were_attacked_at_five_thousand_records():
-    runs = pd.read_csv(embedded_file("measured/isgp_sets.csv"))
-    large = runs[runs["n"] == 5000]
-    assert (large["n_common"] == 1000).all()
-    assert (large[["shape_median_km", "towns_median_km", "file_median_km"]] < 5).all(axis=None)
 
 
 def test_the_published_embedding_is_opened_and_each_candidate_is_known():
