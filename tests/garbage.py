@@ -26,9 +26,9 @@ import numpy as np
 import pandas as pd
 from shapely.geometry import Point
 
-import public
 import reident
-from house.test_bad_inputs import GOOD, OBJECTS
+from house.bad_inputs.good import GOOD
+from house.test_bad_inputs import call, target
 
 #: A thing of each kind that stands where something else belongs.
 KINDS: dict[str, Callable[[], Any]] = {
@@ -166,12 +166,6 @@ class Case:
         return f"{self.function}({self.argument}={self.kind})"
 
 
-def target(function: str) -> Callable[..., Any]:
-    owner, _, method = function.partition(".")
-    found = public.named(owner)
-    return getattr(found if method.startswith("from_") else OBJECTS[owner](), method) if method else found
-
-
 def cases() -> Iterator[Case]:
     for function in sorted(set(GOOD) - LEFT_OUT):
         for name, parameter in inspect.signature(target(function)).parameters.items():
@@ -203,7 +197,6 @@ def _frozen(value: Any) -> Any:
 
 def failure(case: Case) -> str:
     """Make a call; say what was wrong with how it ended, "" if nothing was."""
-    function = target(case.function)
     arguments = {name: value for name, value in GOOD[case.function].items() if name != case.argument}
     before = {name: _frozen(value) for name, value in arguments.items()}
     given = KINDS[case.kind]()
@@ -211,10 +204,7 @@ def failure(case: Case) -> str:
     try:
         with _limit(), warnings.catch_warnings(), contextlib.redirect_stdout(None):
             warnings.simplefilter("ignore")
-            if case.function == "Hierarchy.from_mapping":  # takes its mappings one after another
-                function(*arguments.pop("mappings"), **{case.argument: given})
-            else:
-                function(**arguments, **{case.argument: given})
+            call(case.function, {**arguments, case.argument: given})
     except CLEAR:
         pass
     except TimeoutError:

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -11,53 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import public
-import reident
-from reident import DataError, ParameterError, published
+from reident import DataError
 from reident.base import (
-    check_choice,
-    check_columns,
-    check_distance_matrix,
-    check_ids,
-    check_integer,
-    check_real,
     check_rng,
-    check_table,
     encode_labels,
     stable_hash,
     trial_seed,
 )
 from reident.data import datasets
-from reident.data._paths import data_folder
-
-
-def test_every_public_name_can_be_imported():
-    for name in public.HOMES:
-        assert public.named(name) is not None
-    assert len(reident.__all__) + len(public.SUBPACKAGES) <= 60
-    with pytest.raises(AttributeError, match=r"it is `reident.tables.t_closeness`"):
-        _ = reident.t_closeness
-    with pytest.raises(AttributeError, match=r"`reident.absent` does not exist"):
-        _ = reident.absent
-
-
-def test_importing_the_package_loads_nothing_heavy():
-    heavy = ["numpy", "pandas", "numba", "matplotlib", "scipy", "networkx", "geopandas", "distributed"]
-    code = f"import sys, reident; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-@pytest.mark.parametrize("name", sorted(datasets.registry()))
-def test_embedded_files_are_the_ones_in_the_registry(name):
-    entry = datasets.registry()[name]
-    assert {"sha256", "source", "licence"} <= entry.keys()
-    if entry.get("embedded"):
-        found = hashlib.sha256((data_folder() / name).read_bytes()).hexdigest()
-        assert found == entry["sha256"]
-        assert (
-            f"`{name}`" in (data_folder() / "README.md").read_text()
-            or name.split("/")[0] in (data_folder() / "README.md").read_text()
-        )
 
 
 def test_a_missing_data_set_is_explained(monkeypatch, tmp_path):
@@ -95,38 +54,6 @@ def test_check_rng_takes_what_numpy_takes():
     assert check_rng(np.int64(3)).random() == np.random.default_rng(3).random()
     assert check_rng(np.random.SeedSequence(3)).random() == np.random.default_rng(3).random()
     assert check_rng(None).random() != check_rng(None).random()
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: check_rng(True), ParameterError, "`rng` must be a numpy Generator, a whole number or None, got True"),
-        (lambda: check_rng(1.5), ParameterError, "got 1.5"),
-        (lambda: check_integer(2.0, "k"), ParameterError, "`k` must be a whole number, got 2.0"),
-        (lambda: check_integer(True, "k"), ParameterError, "`k` must be a whole number, got True"),
-        (lambda: check_integer(1, "k", low=2, why="one is no crowd"), ParameterError, "at least 2, got 1: one is no"),
-        (lambda: check_integer(9, "k", high=4), ParameterError, "`k` must be at most 4, got 9"),
-        (lambda: check_real("x", "t"), ParameterError, "`t` must be a number, got 'x'"),
-        (lambda: check_real(1, "t", low=0, high=1, open_high=True), ParameterError, r"must lie in \[0, 1\) and"),
-        (lambda: check_real(np.inf, "t"), ParameterError, "be finite, got inf"),
-        (lambda: check_choice([], "kind", ["a"]), ParameterError, r"`kind` must be one of 'a', got \[\]"),
-        (lambda: check_table([], "table"), DataError, "`table` must be a pandas DataFrame, got list"),
-        (lambda: check_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), "table"), DataError, "got 'a' more than once"),
-        (lambda: check_columns(pd.DataFrame({"a": []}), "b", "quasi"), ParameterError, r"got \['b'\]: the table has"),
-        (lambda: check_columns(pd.DataFrame({"a": []}), ["a", "a"], "quasi"), ParameterError, "each column once"),
-        (lambda: check_columns(pd.DataFrame({"a": []}), [], "quasi"), ParameterError, r"at least 1 column\(s\)"),
-        (lambda: check_ids([1, 1], "ids"), DataError, "`ids` must be unique, got 1 more than once"),
-        (lambda: check_ids([1, None], "ids"), DataError, "`ids` must not have missing identifiers, got 1"),
-        (lambda: check_distance_matrix([[0, 1, 2]], "d"), DataError, r"`d` must be square, got shape \(1, 3\)"),
-        (lambda: check_distance_matrix([[0.0]], "d", size=2), DataError, r"one row a record \(2\), got 1"),
-        (lambda: check_distance_matrix([["a"]], "d"), DataError, "`d` must hold numbers only"),
-        (lambda: published("kroll2014", "table3"), ParameterError, "`stem` must be one of 'kroll2015'"),
-        (lambda: published("kroll2015", "table9"), ParameterError, "`table` must be one of"),
-    ],
-)
-def test_bad_input_is_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 def test_labels_agree_across_tables_and_missing_ones_with_nothing():

@@ -13,9 +13,8 @@ from reident import DataError, ParameterError
 from reident.base import record_files
 from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
-from reident.runner._collect import Plot, collect, draw, means
+from reident.runner._collect import Plot, collect
 from reident.runner._parameters import digest_beside
-from reident.runner.batch import _load as read_yaml
 from reident.runner.batch import batch, read_sweep, write_table
 from small_notebooks import write_notebook
 
@@ -103,11 +102,6 @@ def test_wrong_parameters_are_refused_before_anything_runs(sweep, tmp_path, text
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unreadable_file_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="`sweep` must be a file that can be read"):
-        read_sweep(tmp_path / "absent.yaml")
-
-
 def workers_of(cluster):
     return [worker.process.pid for worker in cluster.workers.values() if worker.process]
 
@@ -186,31 +180,6 @@ def records_of(out, rows):
         yield {"name": name, "status": "ok", "parameters": parameters}
 
 
-def test_results_of_all_runs_come_into_one_frame_and_one_picture(tmp_path):
-    frames = {
-        f"r{i}": (
-            {"profile": "smoke", "ks": [k], "way": way},
-            pd.DataFrame({"ks": [k], "risk": [k / 10], "text": ["x"]}),
-        )
-        for i, (k, way) in enumerate([(2, "a"), (5, "a"), (2, "b"), (5, "b")])
-    }
-    records = [*records_of(tmp_path, frames), {"name": "failed", "status": "failed", "parameters": {"ks": [9]}}]
-    results, varied = collect(tmp_path, records)
-    assert varied == ["profile", "ks", "way"]
-    results, varied = collect(tmp_path, records[:-1])
-    assert varied == ["ks", "way"]
-    assert list(results.columns) == ["run", "ks", "way", "result_ks", "risk", "text"]
-    assert results["ks"].tolist() == [2, 5, 2, 5]
-    assert means(results, ["ks"])["risk"].tolist() == [0.2, 0.5]
-    assert draw(results, varied, Plot(), tmp_path).is_file()
-    assert draw(results, varied, Plot(x="ks", y=("risk",), by="text"), tmp_path).is_file()
-    assert draw(results[["run", "way", "risk"]], ["way"], Plot(), tmp_path) is None
-    with pytest.raises(ParameterError, match="plot: y"):
-        draw(results, varied, Plot(y=("nonsense",)), tmp_path)
-    with pytest.raises(ParameterError, match="`plot` must give x, y and by"):
-        Plot.read({"z": 1})
-
-
 @pytest.mark.parametrize(
     ("values", "column"),
     [
@@ -262,21 +231,6 @@ def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
     assert "x-3" not in mine
 
 
-def test_means_are_over_repetitions(sweep, tmp_path):
-    out = tmp_path / "out"
-    for grid_, lines in (("grid: {x: [3, 5], name: [a, b]}\n", 4), ("", 1)):
-        file = sweep(f"notebook: n.ipynb\n{grid_}repetitions: 2")
-        keys = published(file, out, lambda given: {"risk": given["seed"]})
-        write_table(out, keys, title="t", repeated=True)
-        page = (out / "index.html").read_text()
-        shown = page.split('id="results"')[1].split('id="others"')[0]
-        assert shown.count("<tr>") == 1 + lines
-        assert "<th>seed</th>" not in shown
-        assert pd.read_parquet(out / "results.parquet")["seed"].nunique() == 2 * lines
-    write_table(out, published(sweep("notebook: n.ipynb\ngrid: {seed: [1, 2]}"), out, dict), title="t")
-    assert "<th>seed</th>" in (out / "index.html").read_text().split('id="results"')[1]
-
-
 def test_a_plot_of_no_column_is_told_on_the_page(sweep, tmp_path):
     file, out = sweep("notebook: n.ipynb\ngrid: {x: [3, 5]}"), tmp_path / "out"
     keys = published(file, out, lambda given: {"risk": given["x"]})
@@ -317,22 +271,6 @@ def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(s
     page = (file.parent / "out" / "index.html").read_text()
     assert 'src="results.png"' in page
     assert "all 2 rows" in page
-
-
-def test_the_sweeps_of_the_documentation_are_accepted(sweep):
-    text = (Path(__file__).parents[2] / "docs" / "batch.md").read_text(encoding="utf-8")
-    blocks = [block.split("\n\n")[0] for block in text.split("\n\n    notebook: ")[1:]]
-    assert len(blocks) == 2
-    for block in blocks:
-        file = sweep("notebook: " + "\n".join(line.removeprefix("    ") for line in block.splitlines()))
-        runs = read_sweep(file)
-        assert len(runs) in (6, 8)
-        for run in runs:
-            check_parameters(run.notebook, run.parameters)
-        asked = read_yaml(file)
-        plot = Plot.read(asked["plot"])
-        assert plot.y
-        assert {plot.x, plot.by} == set(asked["grid"])  # of the runs, so that each curve has all values of x
 
 
 @pytest.mark.parametrize(

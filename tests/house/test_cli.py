@@ -10,40 +10,12 @@ import time
 import pandas as pd
 import pytest
 
-import reident
 from reident.cli import main
 
 
 def command(*arguments, **kws):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "COLUMNS": "120"}
     return [sys.executable, "-m", "reident.cli", *map(str, arguments)], {"env": env, "text": True, **kws}
-
-
-def reident_command(*arguments, cwd=None):
-    line, kws = command(*arguments, capture_output=True, cwd=cwd)
-    return subprocess.run(line, **kws, check=False)
-
-
-def test_help_names_the_commands():
-    done = reident_command("--help")
-    assert done.returncode == 0
-    for name in ("list", "reproduce", "figures"):
-        assert name in done.stdout
-    assert "reproduce" in reident_command().stderr
-
-
-def test_version():
-    assert reident_command("--version").stdout == f"reident {reident.__version__}\n"
-    told = subprocess.run([sys.executable, "-m", "reident", "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout == f"reident {reident.__version__}\n"
-
-
-def test_list_shows_experiments_notebooks_and_figures():
-    done = reident_command("list")
-    assert done.returncode == 0, done.stderr
-    assert "kroll2015" in done.stdout
-    assert "00-tour" in done.stdout
-    assert "figure-8-ru-map" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from reident.base import ParameterError
 from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.controls import MethodChoice, usual_values, varied
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.explorer import Example, Explorer, examples
 
@@ -146,19 +145,6 @@ def test_another_range_forgets_the_map_and_is_tried(explorer):
     slider.value = (2, 7)
     assert made.map.data == {}
     assert made.specs() == [{"name": "mondrian", "k": [2, 3, 5, 7]}]
-
-
-def test_a_range_offers_what_the_registry_allows(explorer):
-    changes = []
-    choice = MethodChoice(lambda: changes.append(1))
-    offered = [(entry, usual_values(entry, explorer.plan.settings)) for entry, _ in explorer.methods._offered.values()]
-    choice.offer(offered)
-    for entry, usual in offered:
-        if entry.name in choice._sliders:
-            steps = [value for _, value in choice._sliders[entry.name].options]
-            assert set(usual) <= set(steps)
-            assert all(varied(entry).check(value) == value for value in steps)
-            assert choice._sliders[entry.name].value == (min(usual), max(usual))
 
 
 def test_nothing_to_offer_is_refused():

@@ -121,15 +121,6 @@ def test_names_of_the_data_cannot_become_script():
     assert "<b>" not in page
 
 
-def test_an_infinite_utility_and_columns_of_the_judge_are_shown():
-    frame = anchor(crowded(1, [1, 2])[:2], ORIGINAL, risk=1, utility=np.inf).assign(n_above=[3, 4, np.nan])
-    state = shown(frame.assign(refused=["an attack", None, None]))["data"]
-    assert state["extra"] == ["n_above"]
-    points = state["curves"][0]["points"]
-    assert [point["n_above"] for point in points] == [3, 4]
-    assert [point.get("refused") for point in points] == ["an attack", None]
-
-
 def test_the_widget_tells_python_what_was_clicked():
     clicked = []
     widget = ru_map_widget(crowded(2, [1, 2]), limit=0.4, on_release=lambda *release: clicked.append(release))

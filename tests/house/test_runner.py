@@ -1,6 +1,5 @@
 """The runner: strict parameters, nothing run twice, failures kept, pages that stand alone."""
 
-import ast
 import asyncio
 import errno
 import gc
@@ -63,20 +62,6 @@ def test_a_default_of_none_takes_what_the_annotation_names(tmp_path):
     for wrong in ({"shares": 0.5}, {"shares": ["a"]}, {"shares": [True]}, {"mode": 3}, {"own": [3]}):
         with pytest.raises(ParameterError, match=r"must be of type .* in typed.ipynb, got"):
             check_parameters(path, wrong)
-
-
-def test_right_parameters_are_taken(notebook):
-    given = {"count": 4, "rate": 2, "name": "x", "flag": True, "list_": [], "table": {"a": 1}, "nothing": [1]}
-    assert check_parameters(notebook, given) == given
-
-
-def test_defaults_are_those_that_papermill_sees(notebook):
-    papermill = pytest.importorskip("papermill")
-    plain = notebook.rename(notebook.with_name("plain.ipynb"))
-    seen = papermill.inspect_notebook(str(plain))
-    ours = runner.notebook_defaults(plain)
-    assert list(seen) == list(ours)
-    assert {name: ast.literal_eval(entry["default"]) for name, entry in seen.items()} == ours
 
 
 @pytest.mark.parametrize(
@@ -282,10 +267,6 @@ def test_the_index_shows_claims_and_figures(tmp_path):
     assert 'href="kroll2015/figures/figure-2-a.svg"><img src="kroll2015/figures/figure-2-a.png"' in page
 
 
-def test_the_index_of_an_empty_folder_is_a_page(tmp_path):
-    assert "<h1>" in write_index(tmp_path).read_text()
-
-
 def test_unknown_studies_and_profiles_are_refused():
     with pytest.raises(ParameterError, match="`stem` must be one of"):
         runner.study_runs(["nonsense"])
@@ -319,21 +300,6 @@ def test_a_deciding_run_has_data_sets_for_all_looks_and_a_budget(tmp_path, monke
         runner.read_minutes("soon")
 
 
-def test_all_experiments_run_by_default():
-    assert [run.name for run in runner.study_runs(jobs=2)[0]] == [*runner.experiments()]
-    networks = [run.name for run in runner.study_runs(["vanhoef2012"])[0]]
-    assert networks == [name for name in runner.experiments() if name.startswith("vanhoef2012")]
-
-
-def test_our_environment_is_left_as_it_was():
-    from reident.runner._execute import _kernel_environment
-
-    before = dict(os.environ)
-    with _kernel_environment("tcp://host:1"):
-        assert os.environ["REIDENT_SCHEDULER"] == "tcp://host:1"
-    assert dict(os.environ) == before
-
-
 def test_a_kernel_that_died_after_an_interrupt_is_no_traceback(capfd):
     """Its task is not awaited any more; another task that fails is still reported."""
     from nbclient.exceptions import DeadKernelError
@@ -361,18 +327,6 @@ def test_a_kernel_that_died_after_an_interrupt_is_no_traceback(capfd):
     finally:
         logger.removeHandler(handler)
     assert [type(record.exc_info[1]) for record in seen] == [ValueError]
-
-
-@pytest.mark.notebook
-@pytest.mark.slow
-def test_a_parameter_that_a_notebook_has_is_not_called_unknown(tmp_path, caplog):
-    notebook = write_notebook(
-        tmp_path / "a.ipynb", "print(names)", parameters="names: list[str] | None = None\nout: str = ''"
-    )
-    (record,) = run_notebooks([NotebookRun("a", notebook, {"names": ["adult"]})], tmp_path / "out", progress=False)
-    assert record["status"] == "ok"
-    assert "['adult']" in text_of(tmp_path / "out" / "a")
-    assert "unknown" not in caplog.text
 
 
 def test_the_page_of_a_run_links_to_no_notebook_that_is_not_beside_it(tmp_path):

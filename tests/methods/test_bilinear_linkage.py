@@ -204,9 +204,3 @@ def test_what_is_refused(call, error, message):
 
 def square(values):
     return pd.DataFrame(np.asarray(values, float), index=["v0", "v1"], columns=["v0", "v1"])
-
-
-def test_many_columns_are_refused():
-    release, original = files(12, 9, 0)
-    with pytest.raises(ParameterError, match="at most 8 for `model` = 'bilinear'"):
-        learn_linkage(release, original, model="bilinear")

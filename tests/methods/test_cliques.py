@@ -213,33 +213,6 @@ def test_listing_limit():
     assert len(set(cut.cliques)) == 26
 
 
-@pytest.mark.parametrize(
-    ("graph", "error", "says"),
-    [
-        (nx.DiGraph([(0, 1)]), ParameterError, "`graph` must be undirected"),
-        ([[0, 1], [1, 0]], ParameterError, "`graph` must be a compatibility graph"),
-        (np.zeros((2, 3), dtype=bool), DataError, "`graph` must be a square"),
-        (np.array([[0, 1], [0, 0]], dtype=bool), DataError, "`graph` must be symmetric"),
-        (sp.csr_array(np.array([[0, 1], [0, 0]])), DataError, "`graph` must be symmetric"),
-        (np.array([[0, 0.5], [0.5, 0]]), DataError, "`graph` must be a boolean"),
-    ],
-)
-def test_bad_graphs(graph, error, says):
-    for search in (max_clique, max_cliques):
-        with pytest.raises(error, match=says):
-            search(graph)
-
-
-@pytest.mark.parametrize(
-    "options", [{"time_limit_s": 0}, {"time_limit_s": "1"}, {"node_limit": 0}, {"node_limit": 1.5}, {"rng": -1}]
-)
-def test_bad_limits(options):
-    with pytest.raises(ParameterError, match=f"`{next(iter(options))}`"):
-        max_clique(nx.path_graph(3), **options)
-    with pytest.raises(ParameterError, match="`limit`"):
-        max_cliques(nx.path_graph(3), limit=0)
-
-
 @given(graphs())
 def test_published_search_finds_a_maximum_clique(graph):
     ref = naive_cliques.max_cliques(len(graph), graph.edges)

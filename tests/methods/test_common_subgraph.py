@@ -172,37 +172,6 @@ def test_labels_alone():
     assert classical_linkage(release, known.iloc[:0], quasi="sex").links.empty
 
 
-GOOD = pd.DataFrame({"sex": ["f", "m"]}), np.zeros((2, 2))
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "says"),
-    [
-        ({"release": GOOD[0]}, DataError, "`release` must be MetricMicrodata or a tuple"),
-        (
-            {"release": (GOOD[0], np.zeros((3, 3)))},
-            DataError,
-            "in `release`: `distances_km` must have one row a record",
-        ),
-        ({"known": (GOOD[0].set_axis(["a", "a"]), GOOD[1])}, DataError, "in `known`: .*unique"),
-        ({"known": (GOOD[0].set_axis(["a", None]), GOOD[1])}, DataError, "in `known`: .*missing"),
-        ({"quasi": "age"}, ParameterError, "`quasi` must name columns of `release`"),
-        ({"quasi": ["sex", "sex"]}, ParameterError, "`quasi` must name each column once"),
-        ({"known": (pd.DataFrame({"sex": [1, 2]}), GOOD[1])}, DataError, "'sex' must have one type"),
-        ({"ties": "best"}, ParameterError, "`ties` must be one of"),
-        ({"gamma": 0}, ParameterError, "`gamma`"),
-        ({"gamma": 1.2}, ParameterError, "`gamma`"),
-        ({"limit": 0}, ParameterError, "`limit`"),
-        ({"window_km": (1, 0)}, ParameterError, "`window_km` must have low < high"),
-        ({"window_km": None}, ParameterError, "exactly one of"),
-    ],
-)
-def test_bad_input(change, error, says):
-    arguments = {"release": GOOD, "known": GOOD, "quasi": "sex", "window_km": (-1, 1)} | change
-    with pytest.raises(error, match=says):
-        common_subgraph_attack(**arguments)
-
-
 @pytest.mark.whole
 def test_limit_is_told():
     release, known, _ = files(3, n=30)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_cliques
-from reident import DataError, ParameterError
 from reident.places import compatibility, compatibility_graph
 
 
@@ -180,56 +179,6 @@ def test_no_label_in_common():
     graph = compatibility_graph([1, 2], np.zeros((2, 2)), [3], [[0]], window_km=(-1, 1))
     assert (graph.n_vertices, graph.n_edges, graph.pairs.shape) == (0, 0, (0, 2))
     assert graph.to_networkx().number_of_nodes() == 0
-
-
-ZERO = np.zeros((2, 2))
-NAN = np.array([[0, np.nan], [np.nan, 0]])
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "says"),
-    [
-        ({"d_release": np.zeros((2, 3))}, DataError, "`d_release` must be square"),
-        ({"d_release": np.zeros((3, 3))}, DataError, "`d_release` must have one row a record"),
-        ({"d_known": [[0, 1], [2, 0]]}, DataError, "`d_known` must be symmetric"),
-        ({"d_known": -np.ones((2, 2)) + np.eye(2)}, DataError, "`d_known` must not be negative"),
-        ({"d_known": NAN}, DataError, "`d_known` must be finite.*say by `missing`"),
-        ({"d_known": NAN, "directed": True}, DataError, "say by `missing`"),
-        ({"d_known": [[0, np.nan], [1, 0]], "missing": "both"}, DataError, "`d_known` must be symmetric"),
-        ({"d_known": [[0, -1], [1, 0]], "directed": True}, DataError, "`d_known` must not be negative"),
-        ({"d_known": [[1, 1], [1, 0]], "directed": True}, DataError, "`d_known` must have a zero diagonal"),
-        ({"d_known": np.zeros((2, 3)), "directed": True}, DataError, "`d_known` must be square"),
-        ({"missing": "all"}, ParameterError, "`missing` must be one of"),
-        ({"label_tolerance": -1}, ParameterError, "`label_tolerance`"),
-        ({"d_known": np.ones((2, 2))}, DataError, "`d_known` must have a zero diagonal"),
-        ({"d_known": [["a", 1], [1, 0]]}, DataError, "`d_known` must hold numbers"),
-        ({"labels_known": ["a", "b"]}, DataError, "one type"),
-        ({"labels_known": [[1, 2]]}, DataError, "`labels_known` must be one-dimensional"),
-        ({"window_km": (1, 1)}, ParameterError, "`window_km` must have low < high"),
-        ({"window_km": (2, 1)}, ParameterError, "`window_km` must have low < high"),
-        ({"window_km": (np.nan, 1)}, ParameterError, "`window_km` must not hold NaN"),
-        ({"window_km": ("a", 1)}, ParameterError, "`window_km` must hold numbers"),
-        ({"window_km": 5}, ParameterError, "`window_km` must be a pair"),
-        ({"window_km": (0, 1, 2)}, ParameterError, "`window_km` must be a pair"),
-        ({"window_km": (np.zeros((3, 3)), 1)}, ParameterError, "`window_km` must be numbers, or arrays"),
-        ({"window_km": (np.array([[0, 1], [2, 0]]), 5)}, ParameterError, "`window_km` must be symmetric"),
-        ({"window_km": (np.array([[0, 9], [9, 0]]), 5)}, ParameterError, "records 0 and 1"),
-        ({"window_km": None}, ParameterError, "exactly one of `window_km` and `intervals_km`"),
-        ({"intervals_km": (0, 1)}, ParameterError, "exactly one of `window_km` and `intervals_km`"),
-        ({"window_km": None, "intervals_km": (2, 1)}, ParameterError, "`intervals_km` must have low <= high"),
-    ],
-)
-def test_bad_input(change, error, says):
-    arguments = {
-        "labels_release": [1, 2],
-        "d_release": ZERO,
-        "labels_known": [1, 2],
-        "d_known": ZERO,
-        "window_km": (-1, 1),
-    } | change
-    positional = [arguments.pop(name) for name in ("labels_release", "d_release", "labels_known", "d_known")]
-    with pytest.raises(error, match=says):
-        compatibility_graph(*positional, **arguments)
 
 
 @pytest.mark.parametrize("n_labels", [1, 6, 200])

@@ -82,14 +82,6 @@ def test_a_sanitiser_that_tells_nothing_makes_no_difference():
     assert impossibility_game(joint).without == 1
 
 
-def test_bad_tables_are_refused():
-    for bad in (np.full((3, 2), 0.1), np.full((4, 2), 0.5), np.full((2, 4), 0.1), np.zeros((4, 2)), [0.5]):
-        with pytest.raises(DataError, match="`joint` must"):
-            impossibility_game(bad)
-    with pytest.raises(DataError, match="22 bits"):
-        impossibility_game(np.full((2**12, 2), 2.0**-13))
-
-
 #: Parity checks of the repetition code of three bits and of the Hamming code of seven; both correct one error.
 REPETITION = [[1, 1, 0], [0, 1, 1]]
 HAMMING = [[column >> row & 1 for column in range(1, 8)] for row in range(3)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import ParameterError, PrivacyWarning
+from reident import PrivacyWarning
 from reident.queries import discrete_laplace, simulation_laplace
 from reident.queries.entropy import (
     Rational,
@@ -155,29 +155,3 @@ def test_snapping_keeps_the_sensitivity(sensitivity, values):
     moved = snap_to_grid(values + sensitivity, step) - snap_to_grid(values, step)
     slack = 4 * np.spacing(np.abs(values).max() + sensitivity) // step * step + step
     assert (moved <= reach + (slack if np.spacing(np.abs(values).max()) > step / 8 else 0)).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"scale": 0.0}, "`scale` must lie in"),
-        ({"scale": -1.0}, "`scale` must lie in"),
-        ({"scale": math.nan}, "`scale` must lie in"),
-        ({"scale": [1.0, math.inf]}, "`scale` must lie in"),
-        ({"scale": 1e30}, "in proportion"),
-        ({"scale": [[1.0]]}, "`scale` must be a number or one-dimensional"),
-        ({"scale": [1.0, 2.0], "size": 3}, "`scale` must have `size`"),
-        ({"granularity": 0.0}, "`granularity` must lie in"),
-        ({"size": -1}, "`size` must be at least 0"),
-        ({"rng": -3}, "`rng` must be at least 0"),
-        ({"rng": "x"}, "`rng` must be a numpy Generator"),
-    ],
-)
-def test_bad_input(arguments, message):
-    with pytest.raises(ParameterError, match=message):
-        discrete_laplace(**{"scale": 1.0, "granularity": 1.0, "size": 2} | arguments)
-
-
-def test_bad_scale_of_simulated_noise():
-    with pytest.raises(ParameterError, match="`scale` must be positive"):
-        simulation_laplace([1, 0], rng=1)

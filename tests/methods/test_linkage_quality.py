@@ -3,11 +3,10 @@
 import math
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, linkage_quality
+from reident import linkage_quality
 from reident.places import LinkageQuality
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
@@ -38,18 +37,3 @@ def test_nothing_claimed_and_nothing_true():
     none_true = linkage_quality({1: "a"}, {})
     assert none_true.precision == 0.0
     assert math.isnan(none_true.recall)
-
-
-@pytest.mark.parametrize(
-    ("links", "says"),
-    [
-        (pd.DataFrame({"a": [1]}), "`links` must have the columns"),
-        ([(1, 2, 3)], "`links` must hold pairs"),
-        (5, "`links` must be a DataFrame"),
-        ([(1, None)], "`links` must not have missing ids"),
-        (pd.DataFrame({"release": [1.0], "known": [float("nan")]}), "`links` must not have missing ids"),
-    ],
-)
-def test_bad_links(links, says):
-    with pytest.raises(DataError, match=says):
-        linkage_quality(links, {})

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from reident import ParameterError, learn_linkage, link_records
+from reident import learn_linkage, link_records
 
 pytestmark = pytest.mark.whole
 
@@ -161,12 +161,3 @@ def test_where_everything_is_linked_nothing_is_determined():
     assert ranges.shapley.to_numpy().tolist() == [[0, 1], [0, 1]]
     assert ranges.leader is None
     assert ranges.is_complete
-
-
-@pytest.mark.parametrize(
-    ("limits", "name"), [({"max_sets": 0}, "max_sets"), ({"time_limit_s": 0}, "time_limit_s"), ({"loss": -1}, "loss")]
-)
-def test_bad_limits(limits, name):
-    release, original = files(0, n=6)
-    with pytest.raises(ParameterError, match=f"`{name}`"):
-        learn_linkage(release, original).ranges(**limits)

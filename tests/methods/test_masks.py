@@ -2,9 +2,8 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-from shapely import LineString, Point
 
-from reident import DataError, ParameterError, great_circle_km
+from reident import great_circle_km
 from reident.places import (
     great_circle_pairs_km,
     mask_disc,
@@ -158,33 +157,3 @@ def test_seed_zero_is_a_seed_and_none_is_fresh():
     first, second = mask_disc(points, radius_m=100, rng=0), mask_disc(points, radius_m=100, rng=0)
     pd.testing.assert_frame_equal(first, second)
     assert not mask_disc(points, radius_m=100).equals(mask_disc(points, radius_m=100))
-
-
-POINTS = homes(3, crs="EPSG:25832")
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (lambda: mask_disc(POINTS, radius_m=-1), ParameterError, "`radius_m` must lie in"),
-        (lambda: mask_donut(POINTS, inner_m=5, outer_m=4), ParameterError, "`inner_m` must be at most"),
-        (lambda: mask_grid(POINTS, cell_m=0), ParameterError, "`cell_m` must lie in"),
-        (lambda: mask_grid(POINTS, cell_m=10, min_count=0), ParameterError, "`min_count` must be at least 1"),
-        (lambda: move_rigidly(POINTS, shift_m=-1), ParameterError, "`shift_m` must lie in"),
-        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[Point(8, 50)]), radius_m=1), DataError, "must have a CRS"),
-        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[None], crs=4326), radius_m=1), DataError, "empty geometries"),
-        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[Point()], crs=4326), radius_m=1), DataError, "empty geometries"),
-        (
-            lambda: mask_disc(gpd.GeoDataFrame(geometry=[LineString([(0, 0), (1, 1)])], crs=4326), radius_m=1),
-            DataError,
-            "must hold points only, got a LineString",
-        ),
-        (lambda: mask_disc([1, 2], radius_m=1), DataError, "must be a pandas DataFrame"),
-        (lambda: mask_disc(pd.DataFrame({"lat_deg": [1.0]}), radius_m=1), ParameterError, "lon_deg"),
-        (lambda: swap_locations(POINTS, homes(2), outer_m=9), DataError, "must both be GeoDataFrames"),
-        (lambda: swap_locations(POINTS, POINTS.to_crs(4326), outer_m=9), DataError, "must have the CRS of `points`"),
-    ],
-)
-def test_bad_input(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import zeta
 
 import reident
-from reident import DataError, ParameterError, SearchLimitWarning
+from reident import DataError, SearchLimitWarning
 from reident.data.simulate import preferential_attachment
-from reident.networks import as_network
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
@@ -124,14 +123,3 @@ def test_detectability_sees_what_is_there():
     assert reident.networks.detectability(one_way, planted).one_sided == 1
     with pytest.raises(DataError, match="`planted` must name nodes"):
         reident.networks.detectability(graph, ["nobody"])
-
-
-def test_bad_variant_is_refused():
-    with pytest.raises(ParameterError, match="`variant` must be one of"):
-        reident.networks.clustering_coefficient(nx.path_graph(3), variant="7.1")
-
-
-def test_directed_graphs_are_refused():
-    with pytest.raises(DataError, match="must be undirected"):
-        reident.networks.density(nx.DiGraph([(0, 1)]))
-    assert as_network(nx.DiGraph([(0, 1)]).to_undirected()).n_edges == 1

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from reident import DataError, ParameterError, check
 from reident.data.datasets import load_graph
@@ -253,22 +252,6 @@ def test_bad_files_are_refused(tmp_path):
     (tmp_path / "g.gml").write_text("graph [ node [")
     with pytest.raises(DataError, match="could not be read as gml"):
         read_graph(tmp_path / "g.gml")
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (sparse.csr_array(np.array([[0, 1], [0, 0]])), "got an edge from 0 to 1 but none back"),
-        (sparse.csr_array(np.eye(2)), "self-loops"),
-        (sparse.csr_array(np.ones((2, 3))), "square"),
-        (sparse.coo_array(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), shape=(2, 2)), "multiple edges"),
-        ("not a path that is there.csv", "no graph file"),
-        (3, "must be a networkx Graph"),
-    ],
-)
-def test_bad_graphs_are_refused(bad, message):
-    with pytest.raises(DataError, match=message):
-        as_network(bad)
 
 
 def test_directed_rows():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from shapely.geometry import box
 
-from reident import DataError, ParameterError, great_circle_km, perturb_coordinates
+from reident import great_circle_km, perturb_coordinates
 from reident.places import distance_deviation_quantiles, distance_noise_window_km, perturb_distances
 
 
@@ -75,46 +75,3 @@ def test_distance_noise_has_the_stated_size_and_window():
     assert stats.kstest(noise / 7.0, "norm").pvalue > 0.001
     lo, hi = distance_noise_window_km(7.0, 0.8)
     assert np.mean((noise > lo) & (noise < hi)) == pytest.approx(0.8, abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: perturb_coordinates([0], [0], sigma_deg=-0.1), ParameterError, "`sigma_deg` must lie in"),
-        (lambda: perturb_coordinates([0], [0], sigma_deg=np.nan), ParameterError, "`sigma_deg` must lie in"),
-        (lambda: perturb_coordinates([0], [0], sigma_deg="1"), ParameterError, "`sigma_deg` must be a number, got '1'"),
-        (lambda: perturb_coordinates([0, 1], [0], sigma_deg=1), DataError, "same length, got 2 and 1"),
-        (
-            lambda: perturb_coordinates([0], [0], sigma_deg=1, rng="x"),
-            ParameterError,
-            "`rng` must be a numpy Gen",
-        ),
-        (lambda: perturb_coordinates([0], [0], sigma_deg=1, rng=-1), ParameterError, "`rng` must be at least 0"),
-        (lambda: perturb_distances([[0, 1]], sigma_km=1), DataError, "`distances_km` must be square"),
-        (lambda: perturb_distances([[0, 1], [2, 0]], sigma_km=1), DataError, "must be symmetric, got 1 at"),
-        (lambda: perturb_distances([[0, -1], [-1, 0]], sigma_km=1), DataError, "must not be negative, got -1"),
-        (lambda: perturb_distances([[0, np.inf], [np.inf, 0]], sigma_km=1), DataError, "must be finite, got inf"),
-        (lambda: perturb_distances([[1.0]], sigma_km=1), DataError, "must have a zero diagonal, got 1 for record 0"),
-        (lambda: perturb_distances([[0.0]], sigma_km=-1), ParameterError, "`sigma_km` must lie in"),
-        (lambda: distance_noise_window_km(1.0, 1.0), ParameterError, "`alpha` must lie in"),
-        (lambda: distance_noise_window_km(0.0, 0.5), ParameterError, "`sigma_km` must lie in"),
-        (
-            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1, n_pairs=1),
-            ParameterError,
-            "`n_pairs` must be at least 2, got 1: a variance needs two pairs",
-        ),
-        (
-            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1).window_km(0),
-            ParameterError,
-            "`alpha` must lie in",
-        ),
-        (
-            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1).quantiles_km([1.5]),
-            ParameterError,
-            "`probabilities` must lie in",
-        ),
-    ],
-)
-def test_bad_input_is_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -213,23 +213,6 @@ def test_seeds_by_clique(network):
     assert drawn.n_candidates >= 1
 
 
-@pytest.mark.parametrize(
-    ("seeds", "options", "error", "message"),
-    [
-        ({}, {}, DataError, "at least one pair"),
-        ({0: 999}, {}, DataError, "got 999 for 0"),
-        ({999: 0}, {}, DataError, "nodes of `release`, got 999"),
-        ({0: 1, 1: 1}, {}, DataError, "got 1 for both 0 and 1"),
-        ([(0, 0)], {}, DataError, "`seeds` must map"),
-        ({0: 0}, {"theta": -1}, ParameterError, "`theta`"),
-        ({0: 0}, {"crawled_known": [0]}, DataError, "for directed networks"),
-    ],
-)
-def test_bad_propagation_is_refused(network, seeds, options, error, message):
-    with pytest.raises(error, match=message):
-        propagate(network, network, seeds, **options)
-
-
 def test_mixed_directions_and_bad_seeding_are_refused(network):
     with pytest.raises(DataError, match="both directed or both undirected"):
         propagate(nx.DiGraph([(0, 1)]), network, {0: 0})

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher
 
-from reident import DataError, ParameterError, SearchLimitWarning
+from reident import SearchLimitWarning
 from reident.data.simulate import preferential_attachment
 from reident.networks import coalition, implant, naive_anonymise, recover
 from reident.networks.planted_subgraph import is_rigid
@@ -130,30 +130,3 @@ def test_search_limit_is_said():
     plan = implant(graph, [1], k=5, d0=3, d1=3, rng=1)
     with pytest.warns(SearchLimitWarning, match="reached 1 nodes"):
         recover(plan.network, plan, node_limit=1)
-
-
-@pytest.mark.parametrize(
-    ("targets", "options", "error", "message"),
-    [
-        ([], {}, ParameterError, "`targets` must name at least one"),
-        ([99], {}, DataError, "got 99"),
-        ([1, 1], {}, DataError, "distinct"),
-        ([1], {"k": 1}, ParameterError, "`k` must be at least 2"),
-        ([1], {"d0": 5, "d1": 4}, ParameterError, r"`d1` must be at least `d0` \(5\)"),
-        ([1], {"d1": 999}, ParameterError, "`d1` must be at most"),
-        (range(12), {"k": 3}, ParameterError, "`targets` must be at most 4"),
-        ([1], {"redraws": -1}, ParameterError, "`redraws`"),
-    ],
-)
-def test_bad_input_is_refused(targets, options, error, message):
-    with pytest.raises(error, match=message):
-        implant(nx.path_graph(40), targets, **{"k": 4, "d0": 8, "d1": 10, **options})
-
-
-def test_bad_coalitions_and_plans_are_refused():
-    with pytest.raises(DataError, match="connected among themselves"):
-        coalition(nx.path_graph(6), [0, 3])
-    with pytest.raises(ParameterError, match="at least two"):
-        coalition(nx.path_graph(6), [0])
-    with pytest.raises(ParameterError, match="`plan` must be"):
-        recover(nx.path_graph(6), {})

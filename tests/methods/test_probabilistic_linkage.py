@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naive_linkage import fellegi_sunter, standardise
-from reident import DataError, ParameterError, link_records
+from reident import link_records
 from reident.tables import _match_weights
 from reident.tables._match_weights import MatchWeights, heaviest_records
 
@@ -111,19 +111,3 @@ def test_heaviest_records_are_those_of_all_pairs(n, m, p, seed, at_once):
         assert least[i] == pytest.approx(top - max(bits), abs=1e-6)
         assert tied[i] >= 1
         assert np.isnan(own[i]) if pairs[i] < 0 else own[i] == pytest.approx(top - bits[pairs[i]], abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"weights": [1, 1]}, ParameterError, "`weights` must be left out"),
-        ({"measure": 1}, ParameterError, "`measure` must be left out"),
-        ({"columns": ["v9"]}, ParameterError, "v9"),
-    ],
-)
-def test_bad_input(change, error, message):
-    release, known = files(6, 9, 2)
-    with pytest.raises(error, match=message):
-        link(release, known, **change)
-    with pytest.raises(DataError, match="constant"):
-        link(release * 0, known)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import DataError, ParameterError, PrivacyWarning, laplace_histogram
+from reident import PrivacyWarning, laplace_histogram
 from reident.queries import laplace_count, laplace_sum
 
 LEVEL = 1e-4
@@ -154,47 +154,3 @@ def test_values_outside_the_bins_are_told():
     with pytest.warns(PrivacyWarning, match="1 of `values` lay outside `bins`"):
         answer = laplace_histogram([-1, 0.5], bins=[0, 1, 2], epsilon=1000)
     assert answer.counts.tolist() == [2, 0]
-
-
-@pytest.mark.parametrize(
-    ("query", "kws", "error", "message"),
-    [
-        (laplace_sum, {"values": [1], "bounds": None}, ParameterError, "`bounds` must be a pair"),
-        (laplace_sum, {"values": [1], "bounds": (1, 1)}, ParameterError, "low < high"),
-        (laplace_sum, {"values": [1], "bounds": (5, 1)}, ParameterError, "low < high"),
-        (laplace_sum, {"values": [1], "bounds": (0, np.inf)}, ParameterError, "`bounds` must lie"),
-        (laplace_sum, {"values": [1], "bounds": 3}, ParameterError, "`bounds` must be a pair"),
-        (laplace_sum, {"values": np.array(["a"]), "bounds": (0, 1)}, DataError, "must hold numbers"),
-        (laplace_sum, {"values": [1], "bounds": (0, 1), "adjacency": "x"}, ParameterError, "`adjacency`"),
-        (laplace_sum, {"values": [1], "bounds": (0, 1), "granularity": 2}, ParameterError, "`granularity`"),
-        (laplace_count, {"data": -1}, ParameterError, "`data` must be at least 0"),
-        (laplace_count, {"data": [[1], [2]]}, DataError, "one-dimensional"),
-        (laplace_histogram, {"values": [1]}, ParameterError, "`bins` or `categories`"),
-        (laplace_histogram, {"values": [1], "bins": [0, 1], "categories": [1]}, ParameterError, "not both"),
-        (laplace_histogram, {"values": [1], "bins": [1, 0]}, ParameterError, "rising edges"),
-        (laplace_histogram, {"values": [1], "bins": 3}, ParameterError, "`bounds` must be a pair"),
-        (laplace_histogram, {"values": ["a"], "categories": ["a", "a"]}, ParameterError, "distinct"),
-        (laplace_histogram, {"values": ["a"], "categories": []}, ParameterError, "at least one"),
-    ],
-)
-def test_bad_input(query, kws, error, message):
-    with pytest.raises(error, match=message):
-        query(epsilon=1, **kws)
-
-
-@pytest.mark.parametrize("level", [0, 1, -1, 2])
-def test_bad_level(level):
-    for answer in (
-        laplace_count(1, epsilon=1),
-        laplace_histogram([], categories=["a"], epsilon=1),
-    ):
-        with pytest.raises(ParameterError, match="`level`"):
-            answer.interval(level)
-
-
-def test_opendp_agrees_on_the_scale_of_a_count():
-    opendp = pytest.importorskip("opendp.prelude")
-    opendp.enable_features("contrib")
-    space = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)
-    measurement = opendp.m.make_laplace(*space, scale=laplace_count(10, epsilon=0.25).scale)
-    assert measurement.map(d_in=1) == pytest.approx(0.25)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError
+from reident import ParameterError
 from reident.queries import (
     Budget,
     MaxAuditor,
@@ -98,29 +98,3 @@ def test_averaging_undoes_independent_noise_until_a_budget_stops_it():
     with pytest.raises(ParameterError, match="what remains of the budget"):
         averaging_attack(lambda: laplace_count(1000, epsilon=0.5, budget=budget), 2000)
     assert len(budget.ledger) == 2
-
-
-TABLE = pd.DataFrame({"x": [1, 2]}, index=["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: query_set_attack(TABLE, "c", bool, min_set_size=1), ParameterError, "`target`"),
-        (
-            lambda: query_set_attack(TABLE, "a", bool, min_set_size=2),
-            ParameterError,
-            "`min_set_size` must be at most 1",
-        ),
-        (lambda: query_set_attack(TABLE.iloc[:0], "a", bool, min_set_size=1), DataError, "at least 1 record"),
-        (lambda: MaxAuditor([1, 1]), DataError, "distinct"),
-        (lambda: MaxAuditor([1, 2]).ask([]), ParameterError, "`records`"),
-        (lambda: MaxAuditor([1, 2]).ask([2]), ParameterError, "`records`"),
-        (lambda: auditing_attack(MaxAuditor([1, 2, 3]), group_size=2), ParameterError, "`group_size`"),
-        (lambda: sampling_exposure(TABLE, quasi="x", rate=0), ParameterError, "`rate`"),
-        (lambda: averaging_attack(lambda: 1, 0), ParameterError, "`n_repeats`"),
-    ],
-)
-def test_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

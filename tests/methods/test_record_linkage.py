@@ -127,43 +127,6 @@ def test_many_duplicates_and_heaps():
     assert linked.links["n_nearest"].tolist() == ref.tolist()
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"distance": "cosine"}, ParameterError, "`distance`"),
-        ({"distance": 3}, ParameterError, "`distance`"),
-        ({"distance": "weighted_mean"}, ParameterError, "`weights` must be given"),
-        ({"weights": [1, 1]}, ParameterError, "`weights` must be left out"),
-        ({"distance": "weighted_mean", "weights": [1]}, ParameterError, "one entry a column"),
-        ({"distance": "weighted_mean", "weights": [0, 0]}, ParameterError, "not all be 0"),
-        ({"distance": "weighted_mean", "weights": [-1, 2]}, ParameterError, "`weights`"),
-        ({"distance": "weighted_mean", "weights": {"v0": 1}}, ParameterError, "v1"),
-        ({"distance": "choquet", "measure": 1}, ParameterError, "FuzzyMeasure"),
-        ({"columns": ["v9"]}, ParameterError, "v9"),
-        ({"ties": "first"}, ParameterError, "`ties`"),
-        ({"truth": {99: 98}}, DataError, "`truth` must pair"),
-        ({"truth": "none"}, ParameterError, "`truth`"),
-        ({"release": "text"}, DataError, "numeric"),
-        ({"release": "missing"}, DataError, "missing"),
-        ({"release": "twice"}, DataError, "unique"),
-        ({"release": "other"}, DataError, "`truth` must pair"),
-    ],
-)
-def test_bad_input(change, error, message):
-    release, known = files(6, 9, 2)
-    kind = change.pop("release", None) if isinstance(change.get("release"), str) else None
-    if kind == "text":
-        release = release.assign(v0="x")
-    if kind == "missing":
-        release = release.assign(v0=np.nan)
-    if kind == "twice":
-        release.index = [0] * 6
-    if kind == "other":
-        release.index = [f"p{i}" for i in range(6)]
-    with pytest.raises(error, match=message):
-        link_records(release, known, **change)
-
-
 def test_measure_must_be_on_the_columns():
     release, known = files(6, 9, 2)
     measure = FuzzyMeasure.from_weights({"v1": 1, "v0": 1})

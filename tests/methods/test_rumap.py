@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, frontier, plot_ru_map, ru_frame
+from reident import frontier, plot_ru_map, ru_frame
 from reident.rumap import NOTHING, ORIGINAL, anchor
 
 
@@ -80,21 +80,3 @@ def test_anchors_are_drawn_and_take_no_part():
     assert not set(frontier(comp)["method"]) & {ORIGINAL, NOTHING}
     legend = {text.get_text() for text in plot_ru_map(comp, limit=0.25).get_legend().get_texts()}
     assert legend == {"a", "b", "original"}
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: frame(risk="absent"), ParameterError, "`risk` must name columns of `trials`"),
-        (lambda: frame(level=1), ParameterError, "`level` must lie in"),
-        (lambda: ru_frame(trials().iloc[:0], method="m", parameter="size", risk="share", utility="use", attack="a",
-                          analysis="b"), DataError, "`trials` must have at least 1 record"),
-        (lambda: plot_ru_map(pd.DataFrame({"risk": [1]})), DataError, "`frame` must have the columns of `ru_frame`"),
-        (lambda: plot_ru_map(pd.concat([frame(), frame(attack="x")])), ParameterError, "one attack and one analysis"),
-        (lambda: anchor(frame(), "zero", risk=0, utility=0), ParameterError, "`name` must be one of 'original'"),
-        (lambda: plot_ru_map(anchor(frame(), ORIGINAL, risk=1, utility=1).tail(1)), DataError, "besides the anchors"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

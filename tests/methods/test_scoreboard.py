@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError
 from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 
@@ -108,15 +107,3 @@ def test_of_items_that_few_or_none_have_somebody_is_best_and_nobody_by_none():
     nothing = scoreboard_attack(ratings, [(1, 3.0, 5.0)])
     assert nothing.user is None
     assert (nothing.score, nothing.eccentricity) == (0, 0)
-
-
-def test_bad_ratings_are_refused():
-    twice = pd.DataFrame({"user": [0, 0], "item": [1, 1], "stars": [3, 3], "day": [5, 5]})
-    with pytest.raises(DataError, match="each pair of them once"):
-        Ratings.from_table(twice)
-
-
-def test_numbers_of_users_beyond_32_bits_are_refused():
-    table = pd.DataFrame({"user": [0, 2**32 + 1], "item": [0, 0], "stars": [1, 2], "day": [3, 4]})
-    with pytest.raises(DataError, match=r"below 2\*\*31"):
-        Ratings.from_table(table)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, great_circle_km
+from reident import great_circle_km
 from reident.places import spatial
 
 
@@ -103,32 +103,3 @@ def test_small_distances_only():
     wrong = np.array([[0, 7, 50], [7, 0, 20], [50, 20, 0.0]])
     assert spatial.small_distance_error_km(d, wrong, below_km=25) == 3
     assert np.isnan(spatial.small_distance_error_km(d, wrong, below_km=5))
-
-
-D = distances(5)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (lambda: spatial.nearest_neighbour_agreement(D, D[:3, :3]), DataError, "`d_release` must have one row"),
-        (lambda: spatial.nearest_neighbour_agreement(D[:1, :1], D[:1, :1]), DataError, "at least 2 records"),
-        (lambda: spatial.rank_correlation(D, D, record=5), ParameterError, "`record` must be at most 4"),
-        (lambda: spatial.clustering_agreement(D, D, n_clusters=1), ParameterError, "`n_clusters` must be at least 2"),
-        (lambda: spatial.clustering_agreement(D, D, n_clusters=2, linkage="ward"), ParameterError, "`linkage` must"),
-        (lambda: spatial.autocorrelation(np.ones(5), D), DataError, "not all equal"),
-        (lambda: spatial.autocorrelation(np.arange(4), D), DataError, "`values` must have 5"),
-        (lambda: spatial.autocorrelation(np.arange(5), D, weights="band"), ParameterError, "`band_km` must be given"),
-        (
-            lambda: spatial.autocorrelation(np.arange(5), D, neighbours=5),
-            ParameterError,
-            "`neighbours` must be at",
-        ),
-        (lambda: spatial.gwr_weights(D, bandwidth_km=0), ParameterError, "`bandwidth_km` must lie"),
-        (lambda: spatial.gwr_weights(D, bandwidth_km=1, kernel="box"), ParameterError, "`kernel` must be one of"),
-        (lambda: spatial.small_distance_error_km(D, D, below_km=0), ParameterError, "`below_km` must lie"),
-    ],
-)
-def test_bad_input(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

@@ -13,8 +13,6 @@ from benchmarks import (
     _hidden_coordinates,
     _map_trials,
     _noise_size,
-    _protection,
-    _reference_level,
     _reference_sets,
     _towns,
 )
@@ -45,14 +43,6 @@ def by_trial(trial):
             by_seed(_reference_sets.measure, "seed", "n", "d", "k", "rounding_km", "noise_km", "missing"),
         ),
         (
-            "reference_level", {"seed": 20683, "n": 100, "release": "rounded to 1 km"},
-            by_seed(_reference_level.measure, "seed", "n", "d", "k", "kind", "release"),
-        ),
-        (
-            "reference_level", {"seed": 20801, "kind": "shuffled", "release": "rounded to 1 km"},
-            by_seed(_reference_level.measure, "seed", "n", "d", "k", "kind", "release"),
-        ),
-        (
             "hidden_coordinates", {"seed": 21101, "n": 200, "k": 10, "release": "rounded to 1 km"},
             by_seed(_hidden_coordinates.measure, "seed", "n", "d", "k", "release"),
         ),
@@ -61,7 +51,6 @@ def by_trial(trial):
             by_seed(_noise_size.measure, "seed", "n", "d", "k", "release"),
         ),
         ("towns", {"dataset": 101, "release": "exact"}, by_seed(_towns.measure, "dataset", "release")),
-        ("plain_distances", {"dataset": 403, "release": "50 records"}, by_trial(released_maps.locating_trial)),
         (
             "km_against_n", {"dataset": 103, "n": 50, "knowledge": "file", "n_common": 5},
             by_trial(released_maps.locating_trial),
@@ -72,7 +61,11 @@ def by_trial(trial):
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
             by_trial(_map_trials.overlap_trial),
         ),
+<<<<<<< HEAD
         ("protection", {"candidate": "blocks of 50"}, by_trial(_protection.protection_trial)),
+=======
+        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
+>>>>>>> main
     ],
 )  # fmt: skip
 def test_a_row_comes_again_from_its_seed(table, chosen, measure):

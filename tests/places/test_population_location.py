@@ -59,14 +59,6 @@ def test_a_list_of_towns_locates_everybody():
     assert len(found.links) == 0
 
 
-def test_noise_and_no_outline_and_no_populations():
-    places = towns().assign(population=1)
-    homes = people(places, 200)
-    noisy = perturb_distances(distances(homes), sigma_km=20, rng=0)
-    found = locate_by_population(noisy, places[["lat_deg", "lon_deg"]])
-    assert np.median(errors_km(found, homes)) < 8
-
-
 def test_the_outline_alone_locates_everybody():
     rng = np.random.default_rng(4)
     lat, lon = rng.uniform(46, 54, 1500), rng.uniform(5, 14, 1500)
@@ -96,13 +88,12 @@ def test_mirror_and_order_do_not_matter():
     assert gap.max() < 2  # the climb ends within some hundred metres of the top
 
 
-@pytest.mark.parametrize("coverage", ["whole", "part"])
-def test_people_of_one_town_are_laid_on_a_larger_one_and_not_certified(coverage):
+def test_people_of_one_town_are_laid_on_a_larger_one_and_not_certified():
     # Small clouds find the densest town whoever they are: their halves agree, which says nothing.
     places = towns()
     for seed, town in enumerate(np.argsort(places["population"])[:4]):
         homes = people(places.iloc[[town]], 60, seed)
-        found = locate_by_population(distances(homes), places, COUNTRY, coverage=coverage)
+        found = locate_by_population(distances(homes), places, COUNTRY, coverage="part" if seed % 2 else "whole")
         wrong = errors_km(found, homes) > 25
         assert (found.certified().to_numpy() & wrong).mean() < 0.05
     assert wrong.all()
@@ -176,7 +167,7 @@ def test_parts_that_no_chain_connects_are_laid_one_by_one():
     places = pd.concat([towns(60, 1, west), towns(60, 2, east)], ignore_index=True)
     places["population"] = np.tile(towns(60, 3)["population"], 2)
     area = west.union(east)
-    homes = people(places, 360, scatter_km=6.0)
+    homes = people(places, 240, scatter_km=6.0)
     d = distances(homes)
     sd = np.where(d < 60, 1.0, 400.0)
     broken = np.where(d < 60, d, 300.0)
@@ -187,7 +178,7 @@ def test_parts_that_no_chain_connects_are_laid_one_by_one():
     assert found.certificate["map"].nunique() >= 2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_calibration_never_costs_what_the_release_itself_gives(seed):
     # Lipschitz (300, 1): nearly exact as released. Chains of sure distances once stood in for better ones.
     west, east = lobes()
@@ -219,13 +210,20 @@ def test_a_chain_stands_in_only_for_a_distance_less_sure_than_itself():
     assert not shape.part.any()
 
 
-@pytest.mark.parametrize("longest_km", [np.inf, 300])
-def test_missing_distances_are_bridged_by_chains(longest_km):
+def test_shared_labels_fix_the_geometry_with_no_file_at_all():
+    homes = people(towns(), 150)
+    found = mask_by_grid_sets(homes, radius_km=150, spacing_km=15, rng=1).distances()
+    x = recover_shape(found.distances_km, found.sd_km)
+    y = unit_vectors(homes["lat_deg"], homes["lon_deg"])
+    assert np.median(gaps_km(x @ procrustes(x, y).T, y)) < 5
+
+
+def test_missing_distances_are_bridged_by_chains():
     places = towns()
     homes = people(places, 150)
     d = distances(homes)
     gaps = np.triu(np.random.default_rng(0).random(d.shape) < 0.4, 1)
-    d[gaps | gaps.T | (d > longest_km)] = np.nan
+    d[gaps | gaps.T | (d > 300)] = np.nan
     np.fill_diagonal(d, 0)
     found = locate_by_population((homes[[]], d), places, COUNTRY)
     assert np.median(errors_km(found, homes)) < 6
@@ -244,25 +242,10 @@ def test_a_whole_whose_parts_nothing_connects_certifies_nobody():
     assert (found.certified().to_numpy() & (errors_km(found, homes) > 25)).mean() < 0.05
 
 
-@pytest.mark.parametrize("sigma_km", [0.0, 20.0])
-def test_landmarks_give_the_shape_of_many_records(monkeypatch, sigma_km):
-    homes = people(towns(), 300)
-    d = perturb_distances(distances(homes), sigma_km=sigma_km, rng=0)
-    truth = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-
-    def error_km(x):
-        return np.median(gaps_km(x @ procrustes(x, truth).T, truth))
-
-    whole = error_km(recover_shape(d))
-    monkeypatch.setattr(shapes, "_MANY", 200)
-    monkeypatch.setattr(shapes, "_LANDMARKS", 150)
-    assert error_km(recover_shape(d)) < 2 * whole + 1e-3
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_landmarks_give_the_shape_of_many_records_whose_distances_differ_in_worth(monkeypatch, missing):
     # Long distances are worth nothing: chains fix the landmarks, the others lie by their sure distances to these.
-    homes = people(towns(), 400)
+    homes = people(towns(), 240)
     d = perturb_distances(distances(homes), sigma_km=2.0, rng=0)
     gaps = np.triu(np.random.default_rng(1).random(d.shape) < missing, 1)
     sd = np.where((d < 250) & ~gaps & ~gaps.T, 2.0, np.inf)
@@ -273,11 +256,11 @@ def test_landmarks_give_the_shape_of_many_records_whose_distances_differ_in_wort
         return gaps_km(found.x @ procrustes(found.x, truth).T, truth)
 
     whole = errors(fit_shape(d, sd))
-    monkeypatch.setattr(shapes, "_MANY", 300)
-    monkeypatch.setattr(shapes, "_LANDMARKS", 250)
+    monkeypatch.setattr(shapes, "_MANY", 200)
+    monkeypatch.setattr(shapes, "_LANDMARKS", 150)
     some = fit_shape(d, sd)
-    assert len(some.fixed) == 250
-    assert some.part.shape == (400,)
+    assert len(some.fixed) == 150
+    assert some.part.shape == (240,)
     assert np.quantile(errors(some), 0.9) < 2 * np.quantile(whole, 0.9)
     turned = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
     np.testing.assert_allclose(some.follow(some.x[some.fixed] @ turned.T), some.x @ turned.T, atol=1e-5)

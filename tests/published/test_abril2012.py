@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import reident as rd
-from real_data import needs
 from reident import learn_linkage, link_records, microaggregate, published
 from reident.base import ParameterError
 from reident.data.datasets import load_casc
@@ -22,11 +20,10 @@ from reident.experiments.abril2012 import (
     pinned,
     protect,
     read_table,
-    readings_of_published,
     setup_trial,
     trial,
 )
-from reident.experiments.abril2012_protections import MASKINGS, leakage_trial, mask, masking_trial
+from reident.experiments.abril2012_protections import leakage_trial, mask
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 # Ratios for the 400 records of numpy's default_rng(6): simple mean, and the proven optima.
@@ -55,12 +52,6 @@ def test_files_in_file_order(census):
     assert list(census.columns[:4]) == ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX"]
 
 
-@needs("casc")
-def test_the_other_casc_files():
-    assert load_casc("tarragona").shape == (834, 13)
-    assert load_casc("eia").shape == (4092, 15)
-
-
 @pytest.mark.parametrize("file", NAMED_PROTECTIONS)
 def test_simple_mean_of_the_stated_draw(census, file):
     inside = drawn(census, 6)
@@ -80,14 +71,6 @@ def test_proven_optima_of_the_stated_draw(census, file, place, model):
 
 
 @pytest.mark.slow
-def test_weights_of_the_hardest_file_are_proven_on_all_records(census):
-    protected = microaggregate(census, "M5-38")
-    learned = learn_linkage(protected.table, census, columns=protected.columns, time_limit_s=600)
-    assert learned.is_optimal
-    assert learned.ratio == learned.upper_bound == pytest.approx(1011 / 1080)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("file", NAMED_PROTECTIONS)
 def test_printed_simple_mean_is_one_draw_among_others(census, file):
     values = []
@@ -100,18 +83,6 @@ def test_printed_simple_mean_is_one_draw_among_others(census, file):
     near = abs(printed - np.mean(values)) < 2.8 * np.std(values, ddof=1) * np.sqrt(1 + 1 / 30)
     # M7-999 does not reproduce: if it ever does, the study and its notebook must say so.
     assert near == (file != "M7-999")
-
-
-def test_printed_tables_are_complete():
-    for table, rows in (
-        ("ratios", 7),
-        ("seconds", 7),
-        ("measure_m4_28", 16),
-        ("measure_m6_853", 64),
-        ("weights_m6_853", 6),
-    ):
-        assert len(published("abril2012", table)) == rows
-    assert published("abril2012", "weights_m6_853")["weight"].sum() == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize("k", [3, 5, 10])
@@ -136,70 +107,6 @@ def test_pram_releases_means_of_twentieths_and_changes_the_share_it_says():
     # Of the 800 cells of a column without equal classes .4 * 19 / 20 get another one: within 4 standard deviations.
     moves = (moved != kept).mean()[kept.nunique() == 20]
     assert (abs(moves - 0.38) < 4 * np.sqrt(0.38 * 0.62 / 800)).all()
-
-
-def test_every_masking_of_the_map_loses_more_the_stronger_it_is():
-    records = money_table(200, rng=3).iloc[:, :4]
-    for method, amounts in MASKINGS.items():
-        losses = [mask(records, method, amount, np.random.default_rng(1))[1] for amount in amounts]
-        assert losses == sorted(losses), method
-
-
-@pytest.mark.whole
-def test_what_is_learned_carries_over_only_where_few_values_are_changed_much():
-    """What notebook 03 says of the map: the gains over the simple mean on other records, on four draws of census."""
-    gains, multiples = {}, []
-    for method, amount in (("PRAM", 0.15), ("PRAM", 0.4), ("microaggregation", 10), ("additive noise", 0.25)):
-        trials = _trials(method, amount)
-        gains[method, amount] = np.mean([t["outside_choquet"] - t["outside_mean"] for t in trials])
-        assert all(t["mean"] <= t["weighted_mean"] for t in trials)
-    for k in (3, 25):
-        pairs, classes = (_trials(method, k) for method in ("microaggregation", "k-anonymity"))
-        multiples.append(np.mean([t["mean"] for t in pairs]) / np.mean([t["mean"] for t in classes]))
-    assert min(gains["PRAM", 0.15], gains["PRAM", 0.4]) > 0.08
-    assert abs(gains["microaggregation", 10]) < 0.04
-    assert abs(gains["additive noise", 0.25]) < 0.04
-    assert min(multiples) > 3
-
-
-def _trials(masking, amount):
-    return [masking_trial(np.random.default_rng(seed), masking=masking, amount=amount) for seed in range(4)]
-
-
-def test_a_measure_that_counts_the_largest_difference_less_undoes_pram_without_learning(census):
-    measure = owa([0, 0.2, 0.4, 0.4], list(census.columns[:4]))
-    found = []
-    for seed in range(4):
-        records = drawn(census, seed).iloc[:, :4]
-        release, _ = mask(records, "PRAM", 0.4, np.random.default_rng(seed))
-        found.append([link_records(release, records, distance=d).ratio for d in ("dbrl1", measure)])
-    simple, robust = np.mean(found, axis=0)
-    assert abs(simple - 0.2) < 0.03
-    assert abs(robust - 0.38) < 0.03
-
-
-#: The old study's trial on the records of numpy's default_rng(3), measured before its conversion.
-OF_STREAM_3 = {
-    "M4-33": {
-        "mean": 0.85, "dbrl2": 0.855, "mahalanobis": 0.545, "outside_mean": 0.8275, "weighted_mean": 0.975,
-        "choquet": 0.985, "bound_choquet": 0.985, "outside_choquet": 0.935, "outside_weighted_mean": 0.9475,
-        "information_loss": 0.021312582488549243, "probabilistic": 0.8825,
-    },
-    "M5-38": {"mean": 0.3525, "dbrl2": 0.3475, "mahalanobis": 0.2225, "information_loss": 0.13124381608672753},
-    "M7-999": {"mean": 0.4425, "dbrl2": 0.44, "mahalanobis": 0.275, "information_loss": 0.11002801424380507},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("file", OF_STREAM_3)
-def test_a_trial_measures_what_it_measured_before(file):
-    wanted = OF_STREAM_3[file]
-    found = trial(np.random.default_rng(3), file=file, learns="choquet" in wanted)
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
-    if "choquet" in wanted:
-        assert found["is_optimal"]
-        assert found["gain_choquet"] == pytest.approx(wanted["choquet"] - wanted["weighted_mean"])
-        assert found["mean"] <= found["owa"] <= found["choquet"]
-        assert found["moebius_to_bound"] < 1
 
 
 def naive_choquet(measure, values):
@@ -287,12 +194,6 @@ def test_clusters_grow_in_the_group_that_the_rule_names():
             group = rows["leading_group"].iloc[0] - 1
             assert ks.iloc[1, group if rule == "leaking" else 1 - group] == 3
             assert ks.iloc[1, 1 - group if rule == "leaking" else group] == 2
-
-
-def test_readings_of_the_published_tables_agree_but_for_two_errata():
-    claims = {claim.item: claim for claim in rd.claims("abril2012")}
-    for item, value in readings_of_published().items():
-        assert (value == claims[item].published) == (claims[item].erratum == 0), item
 
 
 def test_a_column_released_as_it_is_gets_all_the_weight():

@@ -1,19 +1,15 @@
 """What Kroll and Schnell (2016) state, and the trials of their experiment against plain definitions."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from shapely import MultiPoint, box
+from shapely import box
 
 from reident import common_subgraph_attack, embed_distances, great_circle_km, linkage_quality
-from reident.data import datasets
 from reident.data.papers import published
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.kroll2016 import city_trial, trial, utility_trial
-from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files, hospitals, reference_area
+from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files
 from reident.places import impute_from_neighbours, local_slopes, scan_cluster, spatial_eigenvectors, tolerance_intervals
 
 FACTS = published("kroll2016", "statements").set_index("item")["value"]
@@ -95,15 +91,6 @@ def test_files_have_the_papers_sizes(name, size, common):
     )
 
 
-def test_hospitals_are_drawn_from_the_list_with_a_prefix_of_any_length():
-    two, three, none = (hospitals(1, length) for length in (2, 3, 0))
-    assert len(two) == 847
-    assert (two["trust_prefix"].str.len() == 2).all()
-    assert (three["trust_prefix"].str[:2] == two["trust_prefix"]).all()
-    assert (none["trust_prefix"] == "").all()
-    assert "NA" in set(datasets.load_nhs_hospitals()["trust_prefix"])  # a text, not a missing value
-
-
 def test_own_places_with_an_own_area_are_attacked(tmp_path):
     import geopandas as gpd
 
@@ -179,45 +166,3 @@ def test_the_named_uses_by_plain_definitions():
     vectors = spatial_eigenvectors(d, n_vectors=5)
     assert np.allclose(vectors.T @ vectors, np.eye(5))
     assert np.allclose(vectors.sum(axis=0), 0)
-
-
-def test_every_reference_area_is_where_its_name_says():
-    england = datasets.load_boundary("england").union_all()
-    for name in ("bounding_box", "disc"):
-        assert reference_area(name, "england").buffer(1e-6).contains(england)
-    largest = datasets.load_places("england").nlargest(5, "population")
-    inside = reference_area("population", "england")
-    assert inside.area < england.area / 10
-    assert inside.contains(MultiPoint(largest[["lon_deg", "lat_deg"]].to_numpy()))
-
-
-def test_stored_searches_come_from_their_seeds():
-    """The strong search of a stored graph is repeated; the paper's number of steps would take half a minute."""
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    from benchmarks._kroll2016_searches import CELLS, COLUMNS, STEPS, measure
-
-    stored = pd.read_csv(datasets.embedded_file("measured/kroll2016_searches.csv"))
-    assert list(stored) == COLUMNS
-    assert (stored["steps"] == STEPS).all()
-    graphs = [*stored[[*COLUMNS[:3], "dataset"]].itertuples(index=False, name=None)]
-    assert graphs == [(*cell, dataset) for cell, datasets in CELLS.items() for dataset in datasets]
-    row = measure(2017, "england", 20, 10, steps=10_000)
-    ref = stored[stored["dataset"] == 2017].iloc[0]
-    for name in ("n_candidates", "density", "strong_n_links"):
-        assert row[name] == pytest.approx(ref[name], abs=1e-6)
-
-
-@pytest.mark.slow
-def test_an_embedding_that_the_clique_attack_calls_safe_is_opened_by_its_equal_differences():
-    """What the notebook says of the map: few true claims by the paper's attack, and nearly all located by the other."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    from benchmarks._equalities import equalities_trial
-
-    setting = {"n_reference_sets": 20, "reference_set_size": 10}
-    found = equalities_trial(np.random.default_rng(3), dataset=3, rounding_km=0.0, **setting)
-    assert found["certified"]
-    assert found["within_1m"] >= 0.95
-    assert found["wrong"] == 0

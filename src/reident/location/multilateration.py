@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng
+from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng, check_table
 from reident.location import localisation as lay
 from reident.location.localisation import Localisation
 from reident.location.neighbours import Neighbours
@@ -108,6 +108,7 @@ def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntA
         raise DataError(
             f"`links` must be a linkage or a table with the columns release and known, got {type(links).__name__}"
         )
+    check_table(frame, "links", min_records=0)
     pairs = np.column_stack([release_ids.get_indexer(frame["release"]), known_ids.get_indexer(frame["known"])]).astype(
         np.int64
     )

@@ -241,7 +241,7 @@ def common_subgraph_attack(
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     compared = (window_km, intervals_km)
-    if missing is None and not directed and not tolerances:
+    if missing is None and not check_flag(directed, "directed") and not tolerances:
         release, known = read_microdata(release, "release"), read_microdata(known, "known")
         codes_release, codes_known = _label_codes(release.table, known.table, quasi)
         graph = graph_of_codes(codes_release, release.distances_km, codes_known, known.distances_km, *compared)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError, check_names
+from reident.base import DataError, check_names, check_table
 
 __all__ = ["LinkageQuality", "linkage_quality"]
 
@@ -79,6 +79,7 @@ def linkage_quality(links: Any, truth: Any) -> LinkageQuality:
 def _pairs(links: Any, name: str) -> set[tuple[Hashable, Hashable]]:
     links = getattr(links, "links", links)
     if isinstance(links, pd.DataFrame):
+        check_table(links, name, min_records=0)
         absent = [column for column in ("release", "known") if column not in links.columns]
         if absent:
             raise DataError(f"`{name}` must have the columns 'release' and 'known', got {list(links.columns)!r}")
