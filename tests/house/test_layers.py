@@ -94,16 +94,6 @@ def test_imports_go_downwards(path):
         assert not apart, f"{here} imports {name}: a kind of data imports no other, but for PAIRS"
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("path", sorted((PACKAGE / "experiments").glob("*.py")), ids=lambda path: path.stem)
-def test_experiments_of_documents_do_not_locate(path):
-    """No document attacks released distances as a map."""
-    rooms = {name.split(".")[0] for name in imports(path)}
-    assert "location" not in rooms or path.stem == "released_maps"
-
-
-=======
->>>>>>> main
 def test_no_modules_import_one_another_in_a_circle():
     """Neither at the top nor inside a function, nor for types alone."""
     names = {".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in modules()}

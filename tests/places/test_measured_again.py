@@ -61,11 +61,6 @@ def by_trial(trial):
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
             by_trial(_map_trials.overlap_trial),
         ),
-<<<<<<< HEAD
-        ("protection", {"candidate": "blocks of 50"}, by_trial(_protection.protection_trial)),
-=======
-        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
->>>>>>> main
     ],
 )  # fmt: skip
 def test_a_row_comes_again_from_its_seed(table, chosen, measure):

@@ -210,14 +210,6 @@ def test_a_chain_stands_in_only_for_a_distance_less_sure_than_itself():
     assert not shape.part.any()
 
 
-def test_shared_labels_fix_the_geometry_with_no_file_at_all():
-    homes = people(towns(), 150)
-    found = mask_by_grid_sets(homes, radius_km=150, spacing_km=15, rng=1).distances()
-    x = recover_shape(found.distances_km, found.sd_km)
-    y = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-    assert np.median(gaps_km(x @ procrustes(x, y).T, y)) < 5
-
-
 def test_missing_distances_are_bridged_by_chains():
     places = towns()
     homes = people(places, 150)
