@@ -79,10 +79,6 @@ ANONYMISERS: tuple[Entry, ...] = (
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
         tolerance="intervals",
     ),
-    _located(
-        "grid_sets", "sets of grid points", "Schnell et al. (2021), after the abstract", "grid_sets:mask_by_grid_sets",
-        start={"radius_km": 50.0, "spacing_km": 5.0}, grid={"radius_km": (200.0, 50.0, 20.0)}, seconds=60.0,
-    ),
     _table(
         "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
         fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
