@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reident.cliques.adjacency import members_of, pack_rows, set_of
 from reident.cliques.search import workspace
-from reident.cliques.sets import members_of, pack_rows, set_of
 from reident.kernels.cliques import bitset
 from reident.kernels.cliques.clique import branching_set, count_colours
 

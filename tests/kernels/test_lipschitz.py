@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_lipschitz as naive
-from reident.kernels.places import lipschitz, sphere
+from reident.kernels.places import lipschitz
+from reident.places.points import unit_vectors
 from reident.places.tolerance import shortest_intervals
 
 
@@ -14,7 +15,7 @@ def places(n, seed, spread=5.0):
 
 
 def vectors(degrees):
-    return np.ascontiguousarray(sphere.unit_vectors(*np.radians(degrees.T)).T)
+    return unit_vectors(*degrees.T)
 
 
 def chebyshev(coordinates):

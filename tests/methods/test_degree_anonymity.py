@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from reident import DataError, SearchLimitWarning, degree_anonymise
 from reident.base import system_rng
-from reident.kernels.networks.degrees import is_realisable, may_extend
+from reident.kernels.networks.degrees import may_extend
 from reident.kernels.networks.edits import patch_rows
 from reident.kernels.networks.realise import realise
 from reident.networks import anonymise_degrees, as_network, is_degree_anonymous
+from reident.networks._probing import is_realisable
 
 METHODS = ("supergraph", "relaxed", "simultaneous", "direct")
 
