@@ -62,7 +62,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks --out $(OUT)/benchmarks
 
 # What is no study: a tour, two results of our own, a file of one's own, three case studies.
-TOLD := 00-tour 07-distances-are-a-map 07-isgp-sets 08-other-distances 11-assess-your-release 20-health-registry 21-survey 22-friendship-network
+TOLD := 00-tour 07-distances-are-a-map 08-other-distances 11-assess-your-release 20-health-registry 21-survey 22-friendship-network
 
 docs: $(STAMP)
 	$(BIN)/reident reproduce $(TOLD) --jobs $(JOBS) --out $(OUT)

@@ -15,7 +15,7 @@ from reident.base import FloatArray
 from reident.experiments.released_maps import SCATTER_KM, errors_km, load_country, people
 from reident.location import calibrate_distances, locate_by_population, locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
-from reident.places import spatial
+from reident.places import distance_utilities
 from reident.places.distances import unit_vectors
 
 # Nearer than this after the best motion, km, a record counts as located by reference sets, and by the map of towns;
@@ -94,7 +94,7 @@ def protection_trial(_: np.random.Generator, *, candidate: str, dataset: int) ->
     missing = float(np.isnan(released).mean())
     return {
         "located_by_sets": by_sets, "located_by_towns": by_towns, "located": max(by_sets, by_towns), "missing": missing,
-        **{k: v for k, v in spatial.distance_utilities(true, used).items() if isinstance(v, float)},
+        **{k: v for k, v in distance_utilities(true, used).items() if isinstance(v, float)},
     }  # fmt: skip
 
 

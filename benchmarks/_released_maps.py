@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks import _map_trials, _protection
 from benchmarks._map_trials import FAILING, PATTERNS, RELEASES
 from reident import sweep
-from reident.experiments import isgp_sets, released_maps
+from reident.experiments import released_maps
 from reident.experiments.released_maps import FITTING
 
 #: What may be done to distances themselves, no embedding: records; standard deviation of noise and step of rounding,
@@ -50,18 +50,6 @@ def km_against_n() -> list[dict[str, Any]]:
     return [{"knowledge": "towns", "n_common": -1, "sigma_km": 0.0, "step_km": 0.0} | cell for cell in cells]
 
 
-def isgp_settings() -> list[dict[str, Any]]:
-    """Return the settings of sets of grid points: grids, records shared, sizes of the file, repairs."""
-    grids = ((400.0, 20.0), (150.0, 15.0), (100.0, 10.0), (100.0, 15.0), (50.0, 10.0))
-    repairs = ((5.0, 300.0), (20.0, 300.0), (80.0, 300.0), (20.0, 60.0), (80.0, 60.0), (80.0, 30.0))
-    cells: list[dict[str, Any]] = [{"radius_km": radius, "spacing_km": spacing} for radius, spacing in grids]
-    cells += [{"n_common": n_common} for n_common in (30, 20, 5, 0)]
-    cells += [{"n": n, "n_common": round(n / 5)} for n in (100, 1000, 5000)]
-    cells += [{"noise": noise, "longest_km": longest} for noise, longest in repairs]
-    usual = {"n": 300, "n_common": 60, "radius_km": 400.0, "spacing_km": 20.0, "noise": 0.0, "longest_km": 0.0}
-    return [usual | cell for cell in cells]
-
-
 #: Table -> trial, settings without data sets, seed of the first data set.
 TABLES: dict[str, tuple[Callable[..., Any], list[dict[str, Any]], int]] = {
     "km_against_n": (released_maps.locating_trial, km_against_n(), 100),
@@ -76,7 +64,6 @@ TABLES: dict[str, tuple[Callable[..., Any], list[dict[str, Any]], int]] = {
             for pattern in PATTERNS for release in RELEASES for n_common in (50, 20, 5, 0, -1)
         ], 200,
     ),
-    "isgp_sets": (isgp_sets.trial, isgp_settings(), 100),
     "protection": (_protection.protection_trial, [{"candidate": name} for name in _protection.CANDIDATES], 100),
 }  # fmt: skip
 

@@ -22,7 +22,6 @@ sys.path[:0] = {folders!r}
 import numpy as np, pandas as pd, reident as rd
 from benchmarks._rows import peak_gib
 from office import office
-from reident.workbench.dataset import dataset_of
 from reident.workbench.recipe import recipe_of
 
 def patients(n):
@@ -34,9 +33,9 @@ def spent():
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 def assess(opened):
-    told = recipe_of(opened, "p.csv")
+    quasi, sensitive = (opened.schema.named(role) for role in ("quasi-identifier", "sensitive"))
     return rd.assess(
-        opened.data, quasi=told.named("quasi-identifier"), sensitive=told.named("sensitive"), lat="Breite", lon="Länge",
+        opened.data, quasi=quasi, sensitive=sensitive, lat="Breite", lon="Länge",
         progress=False,
     ).sentence
 
@@ -46,7 +45,7 @@ def protect(opened):
         {{"method": "donut", "parameters": {{"inner_m": 500.0, "outer_m": 3000.0}}}},
     ]
     recipe = dataclasses.replace(recipe_of(opened, "p.csv"), chain=chain)
-    rd.protect(dataset_of(opened, recipe), recipe).save({folder!r} + "/release")
+    rd.protect(rd.Dataset.of(opened, recipe=recipe), recipe).save({folder!r} + "/release")
     return ""
 
 def census(n):

@@ -11,6 +11,11 @@ from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns, is_graph
 
 
+def records(data, *, kind=None, known=None, **given):
+    """Return data in the form in which methods take them."""
+    return rd.Dataset(data, **given).records(kind, known=known)
+
+
 def as_release(release, dataset, id=None, lat=None, lon=None):  # noqa: A002
     """Return a release as attacks read it, indexed by the rows of the original, -2 and less for strangers."""
     if is_graph(release):
@@ -54,9 +59,7 @@ def protect_into(
         pipeline = rd.Pipeline.of(recipe)
         given.setdefault("recipe", recipe)
         if hasattr(data, "receipts"):
-            from reident.workbench.dataset import dataset_of
-
-            data = dataset_of(data, given.pop("recipe"))
+            data = rd.Dataset.of(data, recipe=given.pop("recipe"))
     else:
         pipeline = rd.Pipeline(rd.Step(method, **(options or {})), missing, keep, withhold)
     dataset = rd.Dataset.of(data, **given, public={**inputs, **(public or {})})

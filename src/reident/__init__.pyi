@@ -66,11 +66,8 @@ from .workbench.check import (
     Verdict as Verdict,
     check as check,
 )
-from .workbench.dataset import (
-    Dataset as Dataset,
-    Schema as Schema,
-    open_dataset as open_dataset,
-)
+from .workbench.dataset import Dataset as Dataset, open_dataset as open_dataset
+from .workbench.schema import Schema as Schema
 from .workbench.evaluate import (
     RiskReport as RiskReport,
     evaluate as evaluate,

@@ -10,8 +10,8 @@ import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
 from reident.cliques import search
+from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
-from reident.cliques.sets import members_of, set_of
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def draw_kept(rng):
 
 
 def select_comp(dense, kept):
-    starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept.astype(np.uint8))
+    starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept)
     order = np.flatnonzero(kept)
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)

@@ -13,7 +13,8 @@ from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
-from reident.networks import _rows
+from reident.networks.graph import Network, _sorted_rows, network_from_edges
+from reident.networks.link_prediction import _scores
 from reident.networks.planted_cut import _group_labels
 
 
@@ -47,8 +48,17 @@ def draw_loose(rng):
 
 def sorted_comp(lists):
     pointers, found = as_rows(lists)
-    found = _rows.sort_rows(pointers, found)
+    found = _sorted_rows(pointers, found)
     return [found[low:high].tolist() for low, high in itertools.pairwise(pointers)]
+
+
+def net(dense):
+    return Network(*rows(dense), range(len(dense)))
+
+
+def from_edges_comp(u, v, dense):
+    found = network_from_edges(u, v, len(dense))
+    return found.indptr, found.indices
 
 
 def flaw(lists):
@@ -61,11 +71,6 @@ def flaw(lists):
             if u not in lists[v]:
                 return u, v, 3
     return -1, -1, 0
-
-
-def draw_pair(rng):
-    dense = graph(rng, least=2)
-    return dense, *rng.choice(len(dense), 2, replace=False).tolist()
 
 
 def draw_pairs(rng):
@@ -131,6 +136,11 @@ def attached_comp(n, m, seed):
     u, v = network.attach_preferentially(n, m, np.random.default_rng(seed))
     by_new = [[int(b) for a, b in zip(u, v, strict=True) if a == new] for new in range(m, n)]
     return [len(set(olds)) == m and max(olds) < new for new, olds in enumerate(by_new, m)], u.size
+
+
+def scores_comp(dense, pairs):
+    kinds = ("common_neighbours", "adamic_adar", "resource_allocation")
+    return np.column_stack([_scores(net(dense), pairs[:, 0], pairs[:, 1], kind) for kind in kinds])
 
 
 def scores_ref(dense, pairs):
@@ -295,23 +305,16 @@ def groups_ref(dense, k):
 
 CASES = [
     Case(("edge_groups.scan", "edge_groups.peel"), draw_groups, groups_comp, groups_ref),
-    Case(
-        ("rows.rows_from_edges",), draw_edges,
-        lambda u, v, d: _rows.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),
-    ),
-    Case(("rows.edges_from_rows",), lambda rng: (graph(rng),), lambda d: _rows.edges_from_rows(*rows(d)), edges),
-    Case(("rows.sort_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
+    Case(("graph.network_from_edges",), draw_edges, from_edges_comp, lambda u, v, d: rows(d)),
+    Case(("graph.edges",), lambda rng: (graph(rng),), lambda d: net(d).edges(), edges),
+    Case(("graph.sorted_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
     Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
-    Case(
-        ("network.common_neighbours",), draw_pair,
-        lambda d, u, v: network.common_neighbours(*rows(d), u, v), lambda d, u, v: (d[u] & d[v]).sum(),
-    ),
     Case(("network.triangles",), lambda rng: (graph(rng),), lambda d: network.triangles(*rows(d)), triangles_ref),
     Case(
         ("network.distances_from",), lambda rng: (d := graph(rng), some(rng, len(d))),
         lambda d, sources: network.distances_from(*rows(d), sources), distances_ref,
     ),
-    Case(("rows.components",), lambda rng: (graph(rng),), lambda d: _rows.components(*rows(d)), components_ref),
+    Case(("graph.components",), lambda rng: (graph(rng),), lambda d: net(d).components(), components_ref),
     Case(
         ("network.bound_diameter",), draw_diameter, diameter_comp,
         lambda d, _: [True] * (max(components_ref(d)) + 1),
@@ -321,17 +324,13 @@ CASES = [
         lambda n, m, _: ([True] * (n - m), (n - m) * m),
     ),
     Case(
-        ("rows.count_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
-        lambda a, b: _rows.count_shared(*rows(a), *rows(b)), lambda a, b: (a & b).sum() // 2,
+        ("graph.n_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
+        lambda a, b: net(a).n_shared(net(b)), lambda a, b: (a & b).sum() // 2,
     ),
+    Case(("link_prediction.scores",), draw_pairs, scores_comp, scores_ref),
     Case(
-        ("rows.pair_scores",), draw_pairs,
-        lambda d, pairs: _rows.pair_scores(*rows(d), pairs[:, 0], pairs[:, 1]), scores_ref,
-    ),
-    Case(
-        ("rows.are_joined",), draw_pairs,
-        lambda d, pairs: _rows.are_joined(*rows(d), pairs[:, 0], pairs[:, 1]),
-        lambda d, pairs: d[pairs[:, 0], pairs[:, 1]].astype(int),
+        ("graph.has_edges",), draw_pairs,
+        lambda d, pairs: net(d).has_edges(pairs[:, 0], pairs[:, 1]), lambda d, pairs: d[pairs[:, 0], pairs[:, 1]],
     ),
     Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),
     Case(("quasi_clique.grow", "clique_climb.random_number"), draw_product, quasi_comp, lambda *_: (True, True, True)),

@@ -94,11 +94,6 @@ def coordinates_ref(points, references, d, k):
     return metres([haversine(points, part).min(axis=1) for part in references.reshape(d, k, 2)])
 
 
-def from_nearest_comp(points, references, d, k):
-    nearest = np.array([haversine(points, part).argmin(axis=1) for part in references.reshape(d, k, 2)])
-    return metres(lipschitz.coordinates_from_nearest(vectors(points), sets_of(references, d, k), nearest))
-
-
 def simulated_comp(points, references, d, k):
     n = len(points)
     out = np.empty(n * (n - 1) // 2)
@@ -288,10 +283,6 @@ CASES = [
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
     Case(
-        ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),
-        lambda p: sphere.unit_vectors(*np.radians(p.T)), columns,
-    ),
-    Case(
         ("sphere.all_near",), draw_near, lambda p, q: sphere.all_near(columns(p), columns(q)),
         lambda p, q: half_chord2(np.vstack([p, q])) <= sphere.NEAR,
     ),
@@ -305,7 +296,6 @@ CASES = [
         ("lipschitz.lipschitz_coordinates",), draw_embedding,
         lambda p, r, d, k: metres(lipschitz.lipschitz_coordinates(vectors(p), sets_of(r, d, k))), coordinates_ref,
     ),
-    Case(("lipschitz.coordinates_from_nearest",), draw_embedding, from_nearest_comp, coordinates_ref),
     Case(
         ("lipschitz.chebyshev_matrix",), lambda rng: (rng.random((int(rng.integers(1, 7)), int(rng.integers(1, 7)))),),
         chebyshev_comp, lambda c: np.abs(c[:, :, None] - c[:, None]).max(axis=0),

@@ -6,7 +6,7 @@ import numpy as np
 
 import naive_reference_sets as naive
 from fuzz import Case
-from reident.cliques.sets import pack_rows
+from reident.cliques.adjacency import pack_rows
 from reident.kernels.location import reference_sets as kernel
 from reident.location import reference_sets
 

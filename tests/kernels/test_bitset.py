@@ -3,10 +3,13 @@
 import igraph
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from reident.cliques.adjacency import members_of, pack_rows, set_of
 from reident.cliques.search import workspace
-from reident.cliques.sets import members_of, pack_rows, set_of
 from reident.kernels.cliques.clique import branching_set
+
+members = st.sets(st.integers(0, 130))
 
 
 @pytest.mark.parametrize(("n", "density"), [(10, 0.9), (20, 0.9), (30, 0.8), (66, 0.7), (130, 0.5)])

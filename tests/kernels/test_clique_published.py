@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident.cliques.sets import pack_rows
+from reident.cliques.adjacency import pack_rows
 from reident.kernels.cliques import clique_published
 
 

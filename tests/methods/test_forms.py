@@ -11,13 +11,12 @@ import pytest
 import shapely
 
 import reident as rd
-from judged import protect_into
+from judged import protect_into, records
 from reident.base import ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, guarantee, lacking, release, tolerance
 from reident.networks.graph import as_network
 from reident.workbench import making, pipeline, ru_map, simulate
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -67,10 +66,10 @@ def _people():
 
 def _data(kind):
     if kind == "network":
-        return microdata(NETWORK, quasi=())
+        return records(NETWORK, quasi=())
     places = kind == "places"
     roles = {"quasi": ["sex", "urban"] if places else ["sex", "age", "pay"], "epsilon_quasi": [] if places else ["pay"]}
-    return microdata(_people(), sensitive="ill", kind=kind, public=PUBLIC, **roles)
+    return records(_people(), sensitive="ill", kind=kind, public=PUBLIC, **roles)
 
 
 def _same(one, other):
@@ -156,7 +155,7 @@ def test_a_release_keeps_what_the_method_says(entry):
 
 def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     people = _people()
-    bare = microdata(people, quasi="sex", kind="places")
+    bare = records(people, quasi="sex", kind="places")
     sizes = {"n_known": 10, "n_released": 30}
     left_out = plan(bare, None, ["label_linkage"], ["distances_kept"], **sizes).left_out
     assert set(left_out) == {"swap", "population_donut", "areal_elimination", "lipschitz_embedding"}
@@ -172,7 +171,7 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     assert set(zip(swapped.table["lat_deg"], swapped.table["lon_deg"], strict=True)) <= places
     with pytest.raises(ParameterError, match=r"inputs that a method takes \(.*candidates.*\), got 'addresses'"):
         release(bare, "swap", public={"addresses": people})
-    table = microdata(people, quasi=["sex", "ill"], kind="table")
+    table = records(people, quasi=["sex", "ill"], kind="table")
     assert set(plan(table, None, ["class_risk"], ["information_kept"], n_known=10).left_out) == {
         "k_epsilon", "microaggregation", "additive_noise", "rank_swapping", "rounding"
     }  # fmt: skip
@@ -202,7 +201,7 @@ def test_a_projected_grid_is_that_of_the_crs():
     points = gpd.GeoDataFrame(
         people[["sex"]], geometry=gpd.points_from_xy(people["lon_deg"], people["lat_deg"], crs="EPSG:4326")
     ).to_crs("EPSG:3035")
-    made = release(microdata(points, quasi="sex"), "grid", {"cell_m": 10_000.0})
+    made = release(records(points, quasi="sex"), "grid", {"cell_m": 10_000.0})
     centres = gpd.GeoSeries(gpd.points_from_xy(made.table["lon_deg"], made.table["lat_deg"], crs="EPSG:4326")).to_crs(
         "EPSG:3035"
     )
@@ -214,7 +213,7 @@ class TestTolerance:
     """What an intruder who knows the method tolerates."""
 
     def _known(self, **public):
-        return microdata(_places(60, 5, (47, 55), (6, 15)), quasi=(), kind="places", public=public)
+        return records(_places(60, 5, (47, 55), (6, 15)), quasi=(), kind="places", public=public)
 
     def _window(self, method, options, known, **settings):
         made = release(known, method, options, rng=1)

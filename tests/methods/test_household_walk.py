@@ -7,10 +7,10 @@ import yaml
 
 import reident as rd
 from commands import call
+from judged import records
 from office import households
 from reident.methods import find
 from reident.workbench.making import Step
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.search import slots_of
 
@@ -90,7 +90,7 @@ def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_
     places = {"lat_deg": table["Breite"], "lon_deg": table["Länge"]}
     data = table.assign(**{name: pd.to_numeric(cell.str.replace(",", ".")) for name, cell in places.items()}).dropna()
     plans = {
-        kind: tried_releases(microdata(data, quasi=["PLZ"], kind=kind), methods, len(data))[0]
+        kind: tried_releases(records(data, quasi=["PLZ"], kind=kind), methods, len(data))[0]
         for kind, methods in (("table", ["mondrian"]), ("places", [{"name": "grid", "cell_m": 5000.0}]))
     }
     for limit, least in ((0.25, [4, 12, 32]), (0.5, [2, 6, 16]), (0.001, [])):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import reident as rd
+from judged import records
 from reident.base import DataError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, release
@@ -21,7 +22,6 @@ from reident.networks import utility as networks
 from reident.networks.graph import as_network
 from reident.places import utility as places
 from reident.tables import kept as tables
-from reident.workbench.microdata import microdata
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -38,9 +38,9 @@ PEOPLE = pd.DataFrame(
 PEOPLE["ill"] = np.where(PEOPLE["age"] > 45, "gout", PEOPLE["ill"])
 NETWORK = as_network(nx.gnm_random_graph(80, 110, seed=1))
 DATA = {
-    "places": microdata(PEOPLE, quasi=["sex", "age"], kind="places"),
-    "table": microdata(PEOPLE, quasi=["sex", "age", "pay"], sensitive="ill", kind="table"),
-    "network": microdata(NETWORK, quasi=()),
+    "places": records(PEOPLE, quasi=["sex", "age"], kind="places"),
+    "table": records(PEOPLE, quasi=["sex", "age", "pay"], sensitive="ill", kind="table"),
+    "network": records(NETWORK, quasi=()),
 }
 #: What leaves little of anything.
 STRONG = {
@@ -76,14 +76,14 @@ def test_what_a_release_lacks_is_not_measured():
     made = release(data, "distance_noise", rng=1)
     assert measure_utility(find("cells_kept"), {}, data, data.table, made) is None
     assert measure_utility(find("ranks_kept"), {}, data, data.table, made) > 0
-    bare = microdata(PEOPLE, quasi=["age"], kind="table")
+    bare = records(PEOPLE, quasi=["age"], kind="table")
     assert measure_utility(find("classification_accuracy"), {}, bare, bare.table, release(bare, NONE)) is None
     assert measure_utility(find("edges_kept"), {}, bare, bare.table, release(bare, NONE)) is None
 
 
 @pytest.mark.parametrize("name", ["information_kept", "means_kept", "propensity_kept"])
 def test_numbers_with_the_opposite_sign_lose_utility(name):
-    data = microdata(PEOPLE, quasi=["age", "pay"], kind="table")
+    data = records(PEOPLE, quasi=["age", "pay"], kind="table")
     made = release(data, NONE)
     turned = type(made)("table", made.table.assign(age=-made.table["age"]), "unknown", {}, N)
     assert measure_utility(find(name), {}, data, data.table, turned) < 0.8
@@ -217,7 +217,7 @@ def test_labels_against_loops(seed, n):
 
 
 def test_shares_read_labels_and_keep_mass():
-    data = microdata(PEOPLE, quasi=["sex", "age"], sensitive="ill", kind="table")
+    data = records(PEOPLE, quasi=["sex", "age"], sensitive="ill", kind="table")
     table = data.table.assign(sex="*", age="[20, 40)")
     found = shares_of(data, table, n_bins=4)
     np.testing.assert_allclose(found["sex"], 0.5)

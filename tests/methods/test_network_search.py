@@ -11,10 +11,11 @@ import pytest
 
 import reident as rd
 from commands import call
-from judged import attacked
-from reident.workbench.microdata import microdata, persons_of
-from reident.workbench.network_search import search_network
+from judged import attacked, records
+from reident.workbench.making import Step
+from reident.workbench.microdata import persons_of
 from reident.workbench.ru_map import tried_releases
+from reident.workbench.search import search_release
 
 pytestmark = pytest.mark.whole
 
@@ -25,9 +26,13 @@ def run(folder, *arguments):
 
 
 def judged(graph, methods, **options):
-    data = microdata(graph, quasi=(), kind="network")
+    data = records(graph, quasi=(), kind="network")
     settings = tried_releases(data, methods, len(data.table))[0]
-    return search_network(data.network, settings, **{"limit": 0.25, "tolerate": 0.0, "draws": 2, "seed": 1, **options})
+    steps = [
+        Step("naive"),
+        *(Step(spec["method"], **spec["options"]) for spec in settings if spec["method"] != "naive"),
+    ]
+    return search_release(rd.Dataset(graph), [steps], **{"limit": 0.25, "draws": 2, "seed": 1, **options})
 
 
 def test_where_everybody_looks_alike_other_names_are_enough():

@@ -9,7 +9,7 @@ import yaml
 
 import reident as rd
 from commands import call
-from judged import protect_into
+from judged import protect_into, records
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import lacking
@@ -17,7 +17,6 @@ from reident.methods.release import Release
 from reident.workbench.command_options import listed
 from reident.workbench.files import write_file
 from reident.workbench.making import Step
-from reident.workbench.microdata import microdata
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
 from reident.workbench.search import search_release
@@ -65,7 +64,7 @@ def test_cells_and_names_that_a_spreadsheet_would_execute_are_attacked_as_all_ot
 def test_a_table_of_eighty_columns_is_attacked_without_a_search_that_never_ends():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame({f"q{i}": rng.normal(size=60) for i in range(80)})
-    data = microdata(wide.round().astype(int), quasi=list(wide), kind="table")
+    data = records(wide.round().astype(int), quasi=list(wide), kind="table")
     assert "at most 2,000,000 nodes" in lacking(find("k_anonymity_lattice"), data)
     assert lacking(find("mondrian"), data) == ""
     noisy = (wide + rng.normal(0, 0.1, wide.shape)).sample(frac=1, random_state=1)
@@ -171,8 +170,9 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
         )
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
+    schema = rd.Schema.of({name: {"role": "quasi-identifier"} for name in ("age", "sex")})
     recipe = Recipe(
-        columns={name: {"role": "quasi-identifier"} for name in ("age", "sex")}, withhold=["age"], limit=0.08,
+        schema=schema, withhold=["age"], limit=0.08,
         chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],
     )  # fmt: skip
     made = protect_into(table, tmp_path / "made", recipe=recipe)

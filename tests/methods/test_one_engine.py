@@ -12,12 +12,11 @@ import pytest
 import shapely
 
 import reident as rd
-from judged import attacked
+from judged import attacked, records
 from reident.methods import entries
 from reident.methods.forms import read_public
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 from reident.workbench.simulate import repeat_trial
 
@@ -51,11 +50,11 @@ def run(made):
 
 def _data(kind):
     if kind == "network":
-        return microdata(GRAPH, quasi=())
+        return records(GRAPH, quasi=())
     people = _people(240)
     quasi = {"places": ["sex"], "table": ["sex", "age", "pay"]}[kind]
     sensitive = None if kind == "places" else "ill"
-    return microdata(people, quasi=quasi, sensitive=sensitive, kind=kind, public={"area": shapely.box(7, 49, 10, 52)})
+    return records(people, quasi=quasi, sensitive=sensitive, kind=kind, public={"area": shapely.box(7, 49, 10, 52)})
 
 
 #: Where an attack says something: a method of its kind of data, and what it is attacked with.
@@ -68,7 +67,7 @@ NUMBERS = {f"{model}_linkage": {"n_training": 40} for model in ("weighted_mean",
 #: Attacks that are about a release of their own.
 OWN = {
     "nearest_in_class": lambda: (
-        microdata(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
+        records(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
         ("k_epsilon", {"k": 5}),
     ),
     "reference_sets": lambda: (
@@ -80,7 +79,7 @@ OWN = {
         ("distance_noise", {"sigma_km": 1.0}),
     ),
     "similarity": lambda: (
-        microdata(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
+        records(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
         ("mondrian", {"k": 3}),
     ),
 }

@@ -233,7 +233,7 @@ def test_geographic_files_say_layer_and_crs(tmp_path, persons, kind):
     found = rd.workbench.open_file(path)
     assert len(found.data) == 60
     assert found.source["crs"] == crs
-    assert found.named("place") == ["geometry"]
+    assert found.schema.named("place") == ["geometry"]
     if kind == "gpkg":
         assert found.source["layer"] == "people"
         assert "'few'" in found.notes[0]
@@ -249,10 +249,10 @@ def test_places_in_metres_need_a_crs_but_german_numbers_tell_theirs(tmp_path):
         frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round() + shift, "Hochwert": north})
         frame.to_csv(tmp_path / "a.csv", index=False)
         found = rd.workbench.open_file(tmp_path / "a.csv")
-        assert (found.places["lat"], found.places["lon"]) == ("Hochwert", "Rechtswert")
-        assert found.places["crs"] == wanted
+        assert (found.schema.places["lat"], found.schema.places["lon"]) == ("Hochwert", "Rechtswert")
+        assert found.schema.places["crs"] == wanted
         assert any("CRS" in note for note in found.notes) == (wanted is None)
-    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").places["crs"] == "EPSG:25832"
+    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.places["crs"] == "EPSG:25832"
 
 
 def test_decimals_against_text():
@@ -276,7 +276,7 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     recipe = rd.workbench.read_recipe(tmp_path / "r.yaml")
     assert recipe == recipe_of(rd.workbench.open_file(path), "a.csv")
     pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.workbench.open_file(path).data)
-    assert recipe.named("quasi-identifier") == ["Alter", "Ort"]
+    assert recipe.schema.named("quasi-identifier") == ["Alter", "Ort"]
     again = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
     assert again.returncode == 2
     assert "must not exist" in again.stderr

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import DataError, ParameterError, PrivacyWarning
+from reident import ParameterError, PrivacyWarning
 from reident.queries import Budget, PanPrivateDensity
-from reident.queries.pan_private import DensityState, pan_privacy_loss
+from reident.queries.pan_private import pan_privacy_loss
 
 LEVEL = 1e-4
 
@@ -20,7 +20,7 @@ def stream(before, after, *, seed, variant="corrected", epsilon=1, universe=1):
     """Return what an intruder and a reader see: the memory in between, and the number of noisy ones at the end."""
     density = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=seed)
     density.update(before)
-    look = density.state().bits
+    look = density.memory()
     density.update(after)
     ones = universe * (density.result().value * epsilon / 4 + 0.5)
     return look, round(ones)
@@ -84,7 +84,7 @@ def test_the_memory_alone_has_the_stated_bias_however_often_an_item_appears():
     bits = seeded(PanPrivateDensity, 60_000, epsilon=0.8, rng=1)
     bits.update(np.arange(20_000))
     bits.update(np.repeat(np.arange(20_000, 40_000), 5))
-    state = bits.state().bits
+    state = bits.memory()
     for part, probability in ((state[:20_000], 0.7), (state[20_000:40_000], 0.7), (state[40_000:], 0.5)):
         assert stats.binomtest(int(part.sum()), part.size, probability).pvalue > LEVEL
 
@@ -106,33 +106,16 @@ def test_estimate_is_unbiased_and_its_interval_covers():
     assert stats.binomtest(covered, n, 0.9, alternative="less").pvalue > LEVEL
 
 
-def test_state_can_be_saved_and_restored(tmp_path):
-    budget = Budget(3)
-    density = PanPrivateDensity(["ann", "bob", 7], epsilon=0.5, budget=budget)
-    density.update(["ann", 7])
-    density.result()
-    path = density.state().save(tmp_path / "state.npz")
-    restored = PanPrivateDensity.restore(DensityState.load(path), budget=budget)
-    assert np.array_equal(restored.state().bits, density.state().bits)
-    assert restored.epsilon_total == density.epsilon_total == 1
-    restored.update("bob")
-    restored.result()
-    assert restored.epsilon_total == 1.5
-    assert budget.spent == 1.5
-
-
-def test_state_holds_nothing_but_bits_and_public_facts(tmp_path):
-    """Streams of very different length leave states of the same form: there is no counter to compare."""
-    states = []
+def test_nothing_is_remembered_but_bits_and_public_facts():
+    """Streams of very different length leave memories of the same form: there is no counter to compare."""
+    densities = []
     for events in ([], [3] * 10_000):
         density = seeded(PanPrivateDensity, 50, epsilon=1, rng=4)
         density.update(events)
-        states.append(density.state())
-    for name in ("items", "epsilon", "variant", "n_answers", "private"):
-        assert getattr(states[0], name) == getattr(states[1], name)
-    sizes = {state.save(tmp_path / f"{place}.npz").stat().st_size for place, state in enumerate(states)}
-    assert len(sizes) == 1
-    assert (states[0].bits != states[1].bits).sum() <= 1
+        densities.append(density)
+    first, second = ({k: v for k, v in vars(density).items() if k not in ("_bits", "_source")} for density in densities)
+    assert first == second
+    assert (densities[0].memory() != densities[1].memory()).sum() <= 1
 
 
 def test_a_budget_stops_construction_and_answers():
@@ -141,20 +124,6 @@ def test_a_budget_stops_construction_and_answers():
     density = PanPrivateDensity(3, epsilon=1, budget=Budget(1.5))
     with pytest.raises(ParameterError, match="for density"):
         density.result()
-
-
-def test_bad_states(tmp_path):
-    (tmp_path / "x.npz").write_text("no")
-    with pytest.raises(DataError, match="`path` must be a saved state"):
-        DensityState.load(tmp_path / "x.npz")
-    with pytest.raises(DataError, match="`path` must be a saved state"):
-        DensityState.load(tmp_path / "none.npz")
-    state = PanPrivateDensity(3, epsilon=1).state()
-    wrong = DensityState(np.array([0, 5, 1], np.uint8), 3, state.epsilon, "corrected", 0, True)
-    with pytest.raises(DataError, match="one bit for each of the 3"):
-        PanPrivateDensity.restore(wrong)
-    with pytest.raises(DataError, match="to be saved"):
-        PanPrivateDensity([("a", 1j)], epsilon=1).state().save(tmp_path / "y.npz")
 
 
 def test_seeds_warn_and_mark_the_answer():

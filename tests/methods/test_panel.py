@@ -18,7 +18,7 @@ from reident.methods.outcome import NotApplicable, Outcome, judge
 from reident.methods.release import Knowledge, Release
 from reident.places.distances import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
-from reident.workbench.making import Roles, Step, make
+from reident.workbench.making import Step, make
 
 pytestmark = pytest.mark.whole
 
@@ -160,11 +160,12 @@ def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice,
     chain = [(name, {"k": k}, ["sex", "age", "town"]), ("disc", {"radius_m": radius_m}, None)]
     chain += [("additive_noise", {"amount": 0.2}, ["pay"])] if noisy else []
     steps = [Step(one, columns=columns, **given) for one, given, columns in chain]
-    roles = Roles(["sex", "age", "town", "pay"] if noisy else ["sex", "age", "town"], sensitive="ill")
-    release = make(table, steps, roles, rng=np.random.default_rng(seed)).table
+    quasi = ["sex", "age", "town", "pay"] if noisy else ["sex", "age", "town"]
+    data = rd.Dataset(table, quasi=quasi, sensitive="ill")
+    release = make(data, steps, rng=np.random.default_rng(seed)).table
     release = release.drop(columns=[] if noisy else ["pay"]).sample(frac=1, random_state=seed % 1000)
     found = attacked(
-        release, table, quasi=roles.quasi, sensitive="ill", id="id", lat="lat_deg", lon="lon_deg",
+        release, table, quasi=quasi, sensitive="ill", id="id", lat="lat_deg", lon="lon_deg",
         attacks=["exact_join", "nearest_place", "modal_value"],
     )  # fmt: skip
     mine, theirs = table["id"].to_numpy(), release["id"].to_numpy()

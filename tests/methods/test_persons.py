@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import reident as rd
 from commands import call
+from judged import records
 from reident.methods.attacks import in_persons, run_attack
 from reident.methods.release import Knowledge, Release
-from reident.workbench.microdata import microdata
 from reident.workbench.recipe import read_recipe
 from reident.workbench.roles import repeated_ids
 from reident.workbench.simulate import Intruder, draw_files
@@ -132,7 +132,7 @@ def test_a_release_that_keeps_the_column_of_persons_is_refused():
 
 def test_both_files_of_a_map_hold_whole_persons():
     table = visits(80, 4)
-    data = microdata(table, quasi=["age", "sex"], sensitive="ill", kind="table", person="patnr")
+    data = records(table, quasi=["age", "sex"], sensitive="ill", kind="table", person="patnr")
     drawn = draw_files(data, Intruder(100, 0.5, 200), np.random.default_rng(0))
     assert set(drawn.known.columns) == {"age", "sex"}
     whose = drawn.persons[drawn.known.index].value_counts()
@@ -155,7 +155,7 @@ def test_open_assess_and_check_count_persons(tmp_path):
     table.drop(columns="nr").to_csv(tmp_path / "visits.csv", index=False)
     made = call(tmp_path, "open", "visits.csv", "--try", "mondrian:k=5,50", "--limit", "0.2", "--role", "ill=other")
     assert made.returncode == 0, made.stderr
-    assert read_recipe(tmp_path / "recipe.yaml").named("person") == ["patnr"]
+    assert read_recipe(tmp_path / "recipe.yaml").schema.named("person") == ["patnr"]
     made = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--quiet", "--out", "report")
     assert made.returncode == 0, made.stderr
     assert "1000 records of 200 persons by patnr" in made.stdout

@@ -15,11 +15,10 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from judged import attacked, protect_into
+from judged import attacked, protect_into, records
 from reident.base import ParameterError, Real
 from reident.methods import Entry, entries, find, registry
 from reident.methods.forms import release
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -64,7 +63,7 @@ def test_on_the_map(example, people):
         frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)
     assert "distance_noise" not in set(frame["method"])
     assert "same_parallel" in frame.attrs["left_out"]
-    left_out = plan(microdata(people, quasi="sex"), None, ["same_parallel"], ["distances_kept"]).left_out
+    left_out = plan(records(people, quasi="sex"), None, ["same_parallel"], ["distances_kept"]).left_out
     assert "the stops of public transport" in left_out["snap_to_stops"]
 
 
@@ -72,7 +71,7 @@ def test_in_releases_and_the_explorer(example, people, tmp_path):
     pytest.importorskip("ipyevents")
     from reident.workbench.explorer import Example, Explorer
 
-    made = release(microdata(people, quasi="sex", public={"stops": STOPS}), "snap_to_stops", rng=1)
+    made = release(records(people, quasi="sex", public={"stops": STOPS}), "snap_to_stops", rng=1)
     assert set(made.table["lat_deg"]) == {50.2, 50.8}
     out = protect_into(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
     assert set(pd.read_csv(out / "release.csv")["lat_deg"]) == {50.2, 50.8}

@@ -247,7 +247,7 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
 def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
     recipe = recipe_of(rd.workbench.open_file(_csv(people, tmp_path)))
     recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
-    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `original`, got \['absent'\]"):
+    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `data`, got \['absent'\]"):
         protect_into(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
     released = read_file(protect_into(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
     assert "age" in released

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 import shapely
 
+from judged import records
 from reident.base import DataError, ParameterError, Real
 from reident.methods import ENTRIES, Entry, Parameter, entries, find, methods_table
 from reident.methods.forms import ARGUMENTS, release
 from reident.networks.graph import as_network
-from reident.workbench.microdata import microdata
 from reident.workbench.simulate import repeat_trial
 
 pytestmark = pytest.mark.whole
@@ -55,7 +55,7 @@ def _data(kind):
             }
         ),
     }
-    return microdata(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
+    return records(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -90,7 +90,7 @@ KINDS = {"points": "places", "distances": "places", "table": "table", "network":
 @pytest.mark.parametrize(("form", "function"), [(form, one) for form, made in RETURNED.items() for one in made])
 def test_what_may_be_returned_is_a_release_and_else_it_is_refused(form, function, monkeypatch):
     kind = KINDS[form]
-    data = microdata(nx.path_graph(12), quasi=()) if kind == "network" else _data(kind)
+    data = records(nx.path_graph(12), quasi=()) if kind == "network" else _data(kind)
     entry = Entry("own", "anonymiser", kind, function, form, source="a test", label="own")
     monkeypatch.setattr("reident.methods.registry.REGISTERED", {"own": entry})
     made = release(data, "own")

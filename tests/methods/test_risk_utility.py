@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from judged import records
 from reident.base import DataError, ParameterError
-from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -73,7 +73,7 @@ def test_table_map_and_claims():
     table = pd.DataFrame(
         {"age": rng.integers(18, 90, 120), "pay": rng.normal(size=120), "ill": rng.choice(["a", "b"], 120)}
     )
-    data = microdata(table, quasi=["age", "pay"], sensitive="ill")
+    data = records(table, quasi=["age", "pay"], sensitive="ill")
     attacks = ["record_linkage", "class_risk", "exact_join", "homogeneity"]
     methods = [{"name": "mondrian", "k": [2, 20]}, {"name": "additive_noise", "amount": 0.01}]
     made = plan(data, methods, attacks, n_known=30)
@@ -95,7 +95,7 @@ def test_table_map_and_claims():
 def test_grid_fits_a_small_table():
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"sex": rng.choice(list("mf"), 24), "age": rng.integers(20, 60, 24)})
-    made = plan(microdata(table, quasi=["sex", "age"]), ["mondrian", "microaggregation"])
+    made = plan(records(table, quasi=["sex", "age"]), ["mondrian", "microaggregation"])
     sizes = [one["options"]["k"] for one in made.settings if "k" in one["options"]]
     assert min(sizes) == 2
     assert max(sizes) <= made.intruder.n_released

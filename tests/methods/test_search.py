@@ -127,3 +127,19 @@ def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
         for given in (table, table.copy(), other)
     ]
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], 60), "number": [f"x{i}" for i in rng.permutation(60)]})
+    found = rd.assess(
+        table, quasi=["sex", "number"], methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke",
+        progress=False, limit=0.2,
+    )  # fmt: skip
+    assert found.search.candidates["passed"].tolist() == [False, True]
+    assert (found.search.withhold, found.search.losses["number"]) == (["number"], 1.0)
+    assert found.search.advised["kept"] == 0.5
+    assert "it withholds number" in found.sentence
+    kept = rd.assess(table, quasi=["sex", "number"], must_keep="number", progress=False, limit=0.2,
+                     methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke")  # fmt: skip
+    assert not kept.passed

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import great_circle_km
-from reident.places import spatial
+from reident.places import autocorrelation, utility
+from reident.places.distance_analyses import bisquare
 
 
 def distances(n=30, seed=0):
@@ -42,17 +43,17 @@ def test_autocorrelation_is_that_of_plain_loops(weights):
     else:
         weight = np.where(d <= 150, 1.0 if weights == "band" else 1 / np.maximum(d, 1), 0.0)
         np.fill_diagonal(weight, 0.0)
-    found = spatial.autocorrelation(values, d, weights=weights, neighbours=3, band_km=150.0)
+    found = autocorrelation(values, d, weights=weights, neighbours=3, band_km=150.0)
     np.testing.assert_allclose(found, naive_moran_and_geary(values, weight))
 
 
 def test_nothing_is_lost_by_the_original():
     d = distances()
-    row = spatial.distance_utilities(d, d, values=d[0], n_clusters=4)
+    row = utility.distance_utilities(d, d, values=d[0], n_clusters=4)
     assert row["nearest_neighbour"] == row["clusters_ari"] == 1.0
     assert row["gwr_overlap"] == pytest.approx(1.0)
     assert [row[name] for name in row if name.endswith("error") or name == "small_error_km"] == [0.0] * 5
-    assert spatial.rank_correlation(d, d, record=3) == pytest.approx(1.0)
+    assert utility.rank_correlation(d, d, record=3) == pytest.approx(1.0)
 
 
 @given(st.integers(0, 10_000))
@@ -60,8 +61,8 @@ def test_order_of_records_does_not_matter(seed):
     d, order = distances(9, seed), np.random.default_rng(seed).permutation(9)
     release, both = noisy(d, seed), np.ix_(order, order)
     values = np.arange(9.0) ** 2
-    first = spatial.distance_utilities(d, release, n_clusters=3, values=values, neighbours=2)
-    again = spatial.distance_utilities(d[both], release[both], n_clusters=3, values=values[order], neighbours=2)
+    first = utility.distance_utilities(d, release, n_clusters=3, values=values, neighbours=2)
+    again = utility.distance_utilities(d[both], release[both], n_clusters=3, values=values[order], neighbours=2)
     assert again == pytest.approx(first, nan_ok=True)
 
 
@@ -69,7 +70,7 @@ def test_equally_near_neighbours_count_in_part():
     d = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0.0]])
     tied = np.array([[0, 1, 1], [1, 0, 3], [1, 3, 0.0]])
     # Record 0 chooses right half of the time, records 1 and 2 always.
-    assert spatial.nearest_neighbour_agreement(d, tied) == pytest.approx((0.5 + 1 + 1) / 3)
+    assert utility.nearest_neighbour_agreement(d, tied) == pytest.approx((0.5 + 1 + 1) / 3)
 
 
 def test_rank_correlation_is_scipy_s():
@@ -78,20 +79,19 @@ def test_rank_correlation_is_scipy_s():
     d = distances()
     others = np.arange(30) != 4
     ref = spearmanr(d[4, others], noisy(d)[4, others]).statistic
-    assert spatial.rank_correlation(d, noisy(d), record=4) == pytest.approx(ref)
-    assert np.isnan(spatial.rank_correlation(d, np.ones_like(d) - np.eye(30), record=0))
+    assert utility.rank_correlation(d, noisy(d), record=4) == pytest.approx(ref)
+    assert np.isnan(utility.rank_correlation(d, np.ones_like(d) - np.eye(30), record=0))
 
 
 def test_gwr_weights():
+    assert bisquare(np.array([0, 0.5, 1, 2])).tolist() == [1, (1 - 0.25) ** 2, 0, 0]
     d = np.array([[0, 50, 200], [50, 0, 150], [200, 150, 0.0]])
-    bisquare = spatial.gwr_weights(d, bandwidth_km=100)
-    assert bisquare[0, 1] == pytest.approx((1 - 0.25) ** 2)
-    assert bisquare[0, 2] == 0
-    assert spatial.gwr_weights(d, bandwidth_km=100, kernel="gaussian")[0, 1] == pytest.approx(np.exp(-0.125))
+    # Record 2 has no weights; records 0 and 1 have one neighbour each, before and after.
+    assert utility.gwr_weight_overlap(d, d / 1.1, bandwidth_km=100) == 1.0
 
 
 def test_small_distances_only():
     d = np.array([[0, 10, 90], [10, 0, 95], [90, 95, 0.0]])
     wrong = np.array([[0, 7, 50], [7, 0, 20], [50, 20, 0.0]])
-    assert spatial.small_distance_error_km(d, wrong, below_km=25) == 3
-    assert np.isnan(spatial.small_distance_error_km(d, wrong, below_km=5))
+    assert utility.distance_utilities(d, wrong, small_km=25)["small_error_km"] == 3
+    assert np.isnan(utility.distance_utilities(d, wrong, small_km=5)["small_error_km"])

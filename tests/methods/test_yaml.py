@@ -85,4 +85,4 @@ def test_a_recipe_of_other_columns_than_the_file_has_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("age,sex\n30,m\n31,f\n")
     for said in ({"columns": {"town": {"role": "quasi-identifier"}}}, {"keep": ["town"]}, {"withhold": ["town"]}):
         with pytest.raises(ParameterError, match="must be columns of the file, got 'town'"):
-            Recipe(file="a.csv", **said).open(tmp_path)
+            Recipe(file="a.csv", schema=rd.Schema.of(said.pop("columns", {})), **said).open(tmp_path)

@@ -13,7 +13,6 @@ from reident.workbench.examples import example_places
 SMALL = {
     "00-tour": {"repetitions": 2},
     "07-distances-are-a-map": {"sizes": [60], "sigmas_km": [20.0], "steps_km": [5.0], "n_datasets": 1},
-    "07-isgp-sets": {"n": 60, "sizes": [50], "grids": [[150.0, 15.0]], "shared": [30], "repairs": [[5, 300]]},
     "08-other-distances": {
         "n_records": 60,
         "n_common": 12,

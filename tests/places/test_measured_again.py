@@ -18,7 +18,7 @@ from benchmarks import (
 )
 
 from reident.data.datasets import embedded_file
-from reident.experiments import isgp_sets, released_maps
+from reident.experiments import released_maps
 
 #: Not a result of the seed.
 CLOCKS = {"seconds", "cpu_seconds", "commit"}
@@ -61,7 +61,6 @@ def by_trial(trial):
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
             by_trial(_map_trials.overlap_trial),
         ),
-        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
     ],
 )  # fmt: skip
 def test_a_row_comes_again_from_its_seed(table, chosen, measure):

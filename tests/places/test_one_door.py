@@ -16,7 +16,6 @@ from commands import call
 from judged import protect_into
 from reident import DataError, ParameterError
 from reident.places import great_circle_pairs_km
-from reident.workbench.dataset import dataset_of
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import recipe_of
@@ -49,7 +48,7 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     opened = open_file(path)
     assert any("impossible place, such as record 8" in note for note in opened.notes)
     with pytest.warns(UserWarning, match="impossible place"):
-        data = dataset_of(opened, recipe_of(opened)).frame
+        data = rd.Dataset.of(opened, recipe=recipe_of(opened)).frame
     assert data["lat_deg"].isna().sum() == 1
     with pytest.warns(UserWarning, match="impossible place"):
         made = protect_into(
@@ -79,7 +78,8 @@ def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_p
     assert call(tmp_path, *common, "--out", "b").returncode == 0
     if kind == "csv":
         recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
-        stated = replace(recipe, places={**recipe.places, "impossible": "refuse"})
+        schema = replace(recipe.schema, places={**recipe.schema.places, "impossible": "refuse"})
+        stated = replace(recipe, schema=schema)
         path = stated.write(tmp_path / "r.yaml")
         with pytest.raises(DataError, match="record 8"):
             _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame

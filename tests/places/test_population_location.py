@@ -5,7 +5,7 @@ import pytest
 from shapely.geometry import Polygon
 
 from reident import embed_distances, great_circle_km
-from reident.location import calibrate_distances, locate_by_population, mask_by_grid_sets
+from reident.location import calibrate_distances, locate_by_population
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes, recover_shape
@@ -208,14 +208,6 @@ def test_a_chain_stands_in_only_for_a_distance_less_sure_than_itself():
     assert shape.distances_km[0, 2] == 200  # chained: 10 + .1 * 200 is surer than 500
     assert shape.distances_km[0, 3] == 350  # kept: a chain of 300 km is less sure than 20
     assert not shape.part.any()
-
-
-def test_shared_labels_fix_the_geometry_with_no_file_at_all():
-    homes = people(towns(), 150)
-    found = mask_by_grid_sets(homes, radius_km=150, spacing_km=15, rng=1).distances()
-    x = recover_shape(found.distances_km, found.sd_km)
-    y = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-    assert np.median(gaps_km(x @ procrustes(x, y).T, y)) < 5
 
 
 def test_missing_distances_are_bridged_by_chains():

@@ -13,7 +13,6 @@ from benchmarks._protection import CANDIDATES, Candidate, protect
 
 from reident import great_circle_km
 from reident.data.datasets import embedded_file
-from reident.experiments import isgp_sets
 from reident.experiments.released_maps import LEVELS, WRONG_KM, load_country, people
 from reident.location import locate_by_population
 
@@ -47,16 +46,6 @@ def test_candidates_do_to_distances_what_they_say():
         )
         if made == Candidate():
             assert (released <= true + 1e-6).all()
-
-
-@pytest.mark.slow
-def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back():
-    usual = {"n": 60, "radius_km": 150.0, "spacing_km": 15.0, "n_common": 30, "dataset": 3}
-    rng = np.random.default_rng(0)
-    plain = isgp_sets.trial(rng, **usual)
-    blurred = isgp_sets.trial(rng, **usual, noise=80.0, longest_km=60.0)
-    assert plain["shape_median_km"] < 5 < 50 < blurred["shape_median_km"]
-    assert plain["nearest_neighbour"] > blurred["nearest_neighbour"]
 
 
 @pytest.mark.slow

@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from reident.base import DataError, IntArray, ParameterError
-from reident.cliques.sets import count_rows, members_of, pack_rows
 from reident.kernels.cliques.bitset import unpack_lists
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+# A set of vertices is a row of 64-bit words: vertex v is bit v % 64 of word v // 64.
+
+
+def set_of(members: IntArray, words: int) -> NDArray[np.uint64]:
+    """Return a set of vertices as a row of bits."""
+    is_member = np.zeros(64 * words, dtype=np.bool_)
+    is_member[members] = True
+    return np.packbits(is_member, bitorder="little").view(np.uint64)
+
+
+def members_of(row: NDArray[np.uint64]) -> IntArray:
+    """Return the members of a row of bits, ascending."""
+    return np.flatnonzero(np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little"))
+
+
+def pack_rows(dense: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack the rows of a boolean matrix."""
+    n, m = dense.shape
+    wide = np.zeros((n, (m + 63) // 64 * 8), dtype=np.uint8)
+    wide[:, : (m + 7) // 8] = np.packbits(dense, axis=1, bitorder="little")
+    return wide.view(np.uint64)
+
+
+def count_rows(bits: NDArray[np.uint64]) -> IntArray:
+    """Return the number of ones of each row."""
+    return np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +54,7 @@ class Adjacency:
         Adjacency lists: the neighbours of v are ``indices[indptr[v]:indptr[v + 1]]``, ascending.
     bits : ndarray of uint64, shape (n_vertices, words), or None
         Adjacency rows: u and v are adjacent if bit ``u % 64`` of ``bits[v, u // 64]`` is set.
-    most : int or None
+    largest : int or None
         No clique is larger, as is known from how the graph was made.
     """
 
@@ -79,17 +103,11 @@ class Adjacency:
         return all(np.isin(members, [v, *self.neighbours(int(v))]).all() for v in members)
 
 
-def read_graph(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
+def as_adjacency(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
     """Return a graph of any accepted kind, and the names of its vertices if they are not 0..n-1.
 
-    Loops are ignored: a vertex is no neighbour of itself.
-
-    Raises
-    ------
-    ParameterError
-        If it is no graph of an accepted kind, or a directed one.
-    DataError
-        If an adjacency matrix is not square, not symmetric, or dense with entries other than 0 and 1.
+    Loops are ignored. Refused are other kinds, directed graphs, and an adjacency matrix that is not square, not
+    symmetric, or dense with entries other than 0 and 1.
     """
     adjacency = getattr(graph, "adjacency", None)
     if isinstance(graph, Adjacency):

@@ -18,12 +18,11 @@ from reident.base import (
     check_choice,
     check_instance,
     check_integer,
-    check_real,
     check_rng,
 )
-from reident.cliques.adjacency import Adjacency, read_graph
+from reident.cliques.adjacency import Adjacency, as_adjacency
 from reident.cliques.published import PublishedSearch
-from reident.cliques.search import CliqueSearch
+from reident.cliques.search import CliqueSearch, Search
 
 __all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
 
@@ -163,19 +162,16 @@ def max_clique(
     >>> len(clique), clique.is_optimal
     (5, True)
     """
-    adjacency, names = read_graph(graph)
+    adjacency, names = as_adjacency(graph)
     check_choice(search, "search", ("strong", "published"))
-    if search == "published":
-        if start is not None:
-            raise ParameterError("`start` cannot be used with search='published', which starts from an empty clique")
-        time_limit_s, node_limit = _limits(time_limit_s, node_limit)
-        searcher: CliqueSearch | PublishedSearch = PublishedSearch(
-            adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress
-        )
+    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
+    if search == "strong":
+        initial = _initial(start, adjacency, names)
+        searcher: Search = CliqueSearch(adjacency, check_rng(rng), ties=False, initial=initial, **limits)
+    elif start is not None:
+        raise ParameterError("`start` cannot be used with search='published', which starts from an empty clique")
     else:
-        searcher = _searcher(
-            adjacency, False, _initial(start, adjacency, names), time_limit_s, node_limit, progress, rng
-        )
+        searcher = PublishedSearch(adjacency, **limits)
     is_optimal = searcher.maximum()
     return _clique(searcher, is_optimal, names)
 
@@ -224,8 +220,10 @@ def max_cliques(
     ((0, 1), (0, 3), (1, 2), (2, 3))
     """
     limit = check_integer(limit, "limit", low=1)
-    adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, True, _initial(start, adjacency, names), time_limit_s, node_limit, progress, rng)
+    adjacency, names = as_adjacency(graph)
+    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
+    initial = _initial(start, adjacency, names)
+    search = CliqueSearch(adjacency, check_rng(rng), ties=True, initial=initial, **limits)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
@@ -258,29 +256,7 @@ def _initial(start: Any, adjacency: Adjacency, names: list[Hashable] | None) -> 
     return members, start.upper_bound
 
 
-def _searcher(
-    adjacency: Adjacency,
-    ties: bool,
-    initial: tuple[IntArray, int] | None,
-    time_limit_s: float | None,
-    node_limit: int | None,
-    progress: bool,
-    rng: RNGLike,
-) -> CliqueSearch:
-    time_limit_s, node_limit = _limits(time_limit_s, node_limit)
-    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
-    return CliqueSearch(adjacency, check_rng(rng), ties=ties, initial=initial, progress=progress, **limits)
-
-
-def _limits(time_limit_s: float | None, node_limit: int | None) -> tuple[float | None, int | None]:
-    if time_limit_s is not None:
-        time_limit_s = check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
-    if node_limit is not None:
-        node_limit = check_integer(node_limit, "node_limit", low=1)
-    return time_limit_s, node_limit
-
-
-def _clique(search: CliqueSearch | PublishedSearch, is_optimal: bool, names: list[Hashable] | None) -> Clique:
+def _clique(search: Search, is_optimal: bool, names: list[Hashable] | None) -> Clique:
     vertices = sorted(search.best.tolist())
     bound = len(vertices) if is_optimal else max(len(vertices), search.open_bound)
     if not is_optimal:

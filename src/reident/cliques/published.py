@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from reident.cliques.adjacency import Adjacency
+from reident.cliques.adjacency import Adjacency, set_of
 from reident.cliques.search import Search
 from reident.cliques.search_graph import ranks
-from reident.cliques.sets import set_of
 from reident.kernels.cliques import clique, clique_published
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 

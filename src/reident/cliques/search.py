@@ -9,10 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import IntArray, Line
-from reident.cliques.adjacency import Adjacency
+from reident.base import IntArray, Line, check_integer, check_real
+from reident.cliques.adjacency import Adjacency, members_of, set_of
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
-from reident.cliques.sets import members_of, set_of
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques.bitset import permute_rows
 from reident.kernels.cliques.clique_climb import climb
@@ -50,8 +49,10 @@ class Search(ABC):
         progress: bool = False,
     ) -> None:
         self._start_s = time.perf_counter()
-        self.time_limit_s = time_limit_s
-        self.node_limit = node_limit
+        self.time_limit_s = (
+            None if time_limit_s is None else check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
+        )
+        self.node_limit = None if node_limit is None else check_integer(node_limit, "node_limit", low=1)
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
         self._upper_bound = adjacency.n_vertices if adjacency.largest is None else adjacency.largest

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import IntArray
-from reident.cliques.adjacency import Adjacency
-from reident.cliques.sets import count_rows, members_of, set_of
+from reident.base import BoolArray, IntArray
+from reident.cliques.adjacency import Adjacency, count_rows, members_of, set_of
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques import clique_prefix as prefix
@@ -95,29 +94,20 @@ class BitsGraph:
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
         if self.n > _MANY_VERTICES and target >= _SPLIT:
-            self._keep(self._pigeonholes(target, check), target)
+            self._keep(self._possible(target, check), target)
         self._prune(target, check)
         return _by_degree(self.bits, self.order)
 
-    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
-        """Return the vertices that may be in a clique of `target` members, from parts of the graph.
-
-        Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a
-        k-th of the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
-        """
-        n_parts = max(2, target // _SHARE)
-        share = -(-target // n_parts)
-        part_of = np.arange(self.n) // 64 % n_parts
-
-        def of_part(part: int) -> NDArray[np.bool_]:
+    def _possible(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
+        def of_part(part: int, n_parts: int, share: int) -> BoolArray:
             # A part is every so many-th word of the rows, so that cutting it out is copying words.
-            members = np.flatnonzero(part_of == part)
+            members = np.flatnonzero(np.arange(self.n) // 64 % n_parts == part)
             core = BitsGraph(np.ascontiguousarray(self.bits[members][:, part::n_parts]), members)
             core._prune(share, check)
             row = set_of(core.order, self.bits.shape[1])
             return reduce.may_hold_share(reduce.core_rows(self.bits, row), core.order, core.bits, share)
 
-        return set_of(np.flatnonzero(np.any(in_threads(of_part, range(n_parts)), axis=0)), self.bits.shape[1])
+        return set_of(np.flatnonzero(_by_parts(of_part, target)), self.bits.shape[1])
 
     def _prune(self, target: int, check: Callable[[], None]) -> None:
         """Remove the edges and vertices that no clique of `target` members can have."""
@@ -158,8 +148,7 @@ class ListsGraph:
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
-        rank = np.empty(self._adjacency.n_vertices, dtype=np.int64)
-        rank[self.order] = np.arange(self.n)
+        rank = _places(self.order, self._adjacency.n_vertices)
         members = np.sort(rank[self._adjacency.neighbours(int(self.order[i]))])
         return prefix.subgraph_lists(self.starts, self.prefixes, members, 1)
 
@@ -190,7 +179,7 @@ class ListsGraph:
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
         if self.prefixes.size > _MANY_EDGES and target >= _SPLIT:
-            possible = self._pigeonholes(target, check)
+            possible = self._possible(target, check)
             self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
@@ -198,29 +187,33 @@ class ListsGraph:
         core = np.flatnonzero(degrees >= max(target - 1, 1))
         if core.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
-        rank = np.full(self.n, -1, dtype=np.int64)
-        rank[core] = np.arange(core.size)
-        return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, core.size), self.order[core])
+        rows = reduce.pack_prefixes(starts, prefixes, _places(core, self.n), core.size)
+        return _by_degree(rows, self.order[core])
 
-    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.bool_]:
-        """Return which vertices may be in a clique of `target` members, as `BitsGraph._pigeonholes` does."""
-        n_parts = max(2, target // _SHARE)
-        share = -(-target // n_parts)
-        part_of = np.arange(self.n) % n_parts
-
-        def of_part(part: int) -> NDArray[np.bool_]:
-            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, part_of == part)
+    def _possible(self, target: int, check: Callable[[], None]) -> BoolArray:
+        def of_part(part: int, n_parts: int, share: int) -> BoolArray:
+            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, np.arange(self.n) % n_parts == part)
             starts, prefixes = _pruned(starts, prefixes, share, check)
             core = np.flatnonzero(_degrees(starts, prefixes) >= share - 1)
             if core.size > _LARGE_CORE:
                 return np.ones(self.n, dtype=np.bool_)
-            place = np.full(self.n, -1, dtype=np.int64)
-            place[core] = np.arange(core.size)
+            place = _places(core, self.n)
             graph = reduce.pack_prefixes(starts, prefixes, place, core.size)
             rows = reduce.core_rows_lists(self.starts, self.prefixes, place, core.size)
             return reduce.may_hold_share(rows, core, graph, share)
 
-        return np.any(in_threads(of_part, range(n_parts)), axis=0)
+        return _by_parts(of_part, target)
+
+
+def _by_parts(of_part: Callable[[int, int, int], BoolArray], target: int) -> BoolArray:
+    """Return the vertices that may be in a clique of `target` members, from parts of the graph.
+
+    Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a k-th of
+    the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
+    """
+    n_parts = max(2, target // _SHARE)
+    share = -(-target // n_parts)
+    return np.any(in_threads(lambda part: of_part(part, n_parts, share), range(n_parts)), axis=0)
 
 
 def _pruned(
@@ -256,9 +249,14 @@ def prefix_row(bits: NDArray[np.uint64], i: int) -> NDArray[np.uint64]:
 
 def ranks(order: IntArray) -> IntArray:
     """Return the place of each vertex in an order of all."""
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    return rank
+    return _places(order, order.size)
+
+
+def _places(vertices: IntArray, n: int) -> IntArray:
+    """Return for each of n vertices its place in a list of some, -1 for the others."""
+    place = np.full(n, -1, dtype=np.int64)
+    place[vertices] = np.arange(vertices.size)
+    return place
 
 
 def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:

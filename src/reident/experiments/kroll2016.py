@@ -18,7 +18,7 @@ from reident.base import FloatArray, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.experiments.kroll2015 import labels
 from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, city_pairs, draw_files, reference_area
-from reident.places import spatial, uses
+from reident.places import distance_analyses, utility
 from reident.places.areas import AreaSampler
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_pairs_km, unit_vectors
@@ -115,8 +115,8 @@ def trial(
     known = _intervals(scenario, dataset, shape, tuple(alphas), n_simulations, tuple(options.items()))
     released_km = embed(files, *shape, rng)
     common = {
-        "nearest_neighbour": spatial.nearest_neighbour_agreement(files.original_km, released_km),
-        "clusters_ari": spatial.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
+        "nearest_neighbour": utility.nearest_neighbour_agreement(files.original_km, released_km),
+        "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
         "effective_size": effective_size(files, reference_set_size, np.random.default_rng(dataset)),
     }
     seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
@@ -183,10 +183,10 @@ def utility_trial(
     centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
     values = _smooth_values(files.original)
     row = {
-        f"spearman_{name}": spatial.rank_correlation(files.original_km, released_km, record=record)
+        f"spearman_{name}": utility.rank_correlation(files.original_km, released_km, record=record)
         for name, record in (("centre", centre), ("border", int(lat.argmax())))
     }
-    row |= spatial.distance_utilities(files.original_km, released_km, values=values, band_km=_BAND_KM)
+    row |= utility.distance_utilities(files.original_km, released_km, values=values, band_km=_BAND_KM)
     (true_map, true_error, true_overlap, true_slopes), (vectors, error, overlap, slopes) = (
         _named_uses(km, files.original_km, values, dataset) for km in (files.original_km, released_km)
     )
@@ -219,11 +219,11 @@ def _named_uses(
     y = slope * x + 0.5 * rng.normal(size=n)
     observed = values.copy()
     observed[gaps] = np.nan
-    off = uses.impute_from_neighbours(km, observed)[gaps] - values[gaps]
-    members = uses.scan_cluster(km, cases).members
-    slopes = uses.local_slopes(km, x, y, neighbours=min(60, n - 1))
+    off = distance_analyses.impute_from_neighbours(km, observed)[gaps] - values[gaps]
+    members = distance_analyses.scan_cluster(km, cases).members
+    slopes = distance_analyses.local_slopes(km, x, y, neighbours=min(60, n - 1))
     return (
-        uses.spatial_eigenvectors(km), float(np.sqrt(np.mean(off**2))),
+        distance_analyses.spatial_eigenvectors(km), float(np.sqrt(np.mean(off**2))),
         float((members & inside).sum() / (members | inside).sum()), float(np.sqrt(np.mean((slopes - slope) ** 2))),
     )  # fmt: skip
 

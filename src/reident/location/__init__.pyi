@@ -6,18 +6,6 @@ from .calibration import (
 from .calibration import (
     calibrate_distances as calibrate_distances,
 )
-from .grid_sets import (
-    GridSets as GridSets,
-)
-from .grid_sets import (
-    SetDistances as SetDistances,
-)
-from .grid_sets import (
-    mask_by_grid_sets as mask_by_grid_sets,
-)
-from .grid_sets import (
-    repair_grid_sets as repair_grid_sets,
-)
 from .localisation import Localisation as Localisation
 from .multilateration import multilateration_attack as multilateration_attack
 from .population_location import locate_by_population as locate_by_population

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
-from reident.cliques.sets import pack_rows
+from reident.cliques.adjacency import pack_rows
 from reident.kernels.location import reference_sets as kernel
 from reident.location.rounded_coordinates import recover_rounded
 

@@ -79,10 +79,6 @@ ANONYMISERS: tuple[Entry, ...] = (
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
         tolerance="intervals",
     ),
-    _located(
-        "grid_sets", "sets of grid points", "Schnell et al. (2021), after the abstract", "grid_sets:mask_by_grid_sets",
-        start={"radius_km": 50.0, "spacing_km": 5.0}, grid={"radius_km": (200.0, 50.0, 20.0)}, seconds=60.0,
-    ),
     _table(
         "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
         fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
@@ -266,7 +262,8 @@ _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"
 
 
 def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
-    takes = {"distance": "original_km release_km values"}.get(form, "original release columns target")
+    of_distances = "original_km release_km d_original d_release values"
+    takes = of_distances if form == "distance" else "original release columns target"
     return Entry(
         name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
         usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),
@@ -289,7 +286,7 @@ UTILITIES: tuple[Entry, ...] = (
         module="tables.utility",
     ),
     Entry(
-        "nearest_neighbour_kept", "metric", "places", "places.spatial:nearest_neighbour_agreement", "distance utility",
+        "nearest_neighbour_kept", "metric", "places", "places.utility:nearest_neighbour_agreement", "distance utility",
         source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)", takes="d_original d_release",
     ),
     _distance_utility("ranks_kept", "rank correlation of distances", f"{_SPATIAL}, figure 2, right"),

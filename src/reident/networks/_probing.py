@@ -12,7 +12,7 @@ from reident.networks.graph import Network, network_from_edges
 
 # The largest raise of schemes 1 and 2.
 _LARGEST_RAISE = 10
-# How often `DirectProbe` looks for edges to move where a stub finds no partner.
+# How often `_edited` looks for edges to move where a stub finds no partner.
 _TRIES = 500
 
 
@@ -26,28 +26,22 @@ class Probe:
     is_within_limit: bool
 
 
-class DirectProbe:
-    """Attempts to edit a graph until it has given degrees."""
+def _edited(network: Network, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
+    """Edit a graph until it has given degrees; None and the number of stubs that could not be placed if that fails."""
+    from reident.kernels.networks.edgeset import list_edges
+    from reident.kernels.networks.edits import patch_rows, settle
+    from reident.kernels.networks.realise import drop_edges, realise
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
-
-    def attempt(self, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
-        """Return the edited graph, or None and the number of stubs that could not be placed."""
-        from reident.kernels.networks.edgeset import list_edges
-        from reident.kernels.networks.edits import patch_rows, settle
-        from reident.kernels.networks.realise import drop_edges, realise
-
-        rows = (self.network.indptr, self.network.indices)
-        change = target - self.network.degrees
-        add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
-        cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
-        added, removed = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
-        n_unplaced = int(short.sum() + excess.sum())
-        if n_unplaced:
-            return None, n_unplaced
-        indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
-        return Network(indptr, indices, self.network.nodes), 0
+    rows = (network.indptr, network.indices)
+    change = target - network.degrees
+    add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
+    cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
+    added, removed = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
+    n_unplaced = int(short.sum() + excess.sum())
+    if n_unplaced:
+        return None, n_unplaced
+    indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
+    return Network(indptr, indices, network.nodes), 0
 
 
 def _empty_rows(network: Network, keep_edges: bool) -> tuple[IntArray, np.ndarray]:
@@ -67,7 +61,7 @@ def _joined(network: Network, keep_edges: bool, u: np.ndarray, v: np.ndarray) ->
 
 
 def probe_batch(
-    network: Network, k: int, deletions: bool, keep_edges: bool, direct: DirectProbe | None, rng: np.random.Generator
+    network: Network, k: int, deletions: bool, keep_edges: bool, is_direct: bool, rng: np.random.Generator
 ) -> Probe:
     """Probe with parity inside the degree programme and as many raises at once as stubs are missing."""
     from reident.kernels.networks.realise import realise, switch_stubs
@@ -77,15 +71,15 @@ def probe_batch(
     rows = _empty_rows(network, keep_edges)
     n_probes, is_hub = 0, False
     while True:
-        target, cost = _nearest(noisy, k, deletions)
+        target, cost = nearest_degrees(noisy, k, deletions, even=True)
         n_probes += 1
         if cost < 0:
             raise DataError(
                 f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "
                 "an odd number of nodes would share an odd degree"
             )
-        if direct is not None:
-            release, missing = direct.attempt(target, rng)
+        if is_direct:
+            release, missing = _edited(network, target, rng)
             if release is not None:
                 return Probe(release, "batch", n_probes, True)
         else:
@@ -102,13 +96,13 @@ def probe_batch(
         _raise_many(noisy, missing, is_hub, rng)
 
 
-def _nearest(noisy: IntArray, k: int, deletions: bool) -> tuple[IntArray, int]:
-    """Return the nearest k-anonymous degrees with an even sum, node by node, and their L1 cost; -1 for none."""
+def nearest_degrees(degrees: IntArray, k: int, deletions: bool, *, even: bool) -> tuple[IntArray, int]:
+    """Return the nearest k-anonymous degrees, node by node, and their L1 cost; -1 for none."""
     from reident.kernels.networks.degrees import anonymise_sequence
 
-    order = np.argsort(-noisy, kind="stable")
-    sequence, cost = anonymise_sequence(noisy[order], k, deletions, True, len(noisy) - 1)
-    target = np.empty_like(noisy)
+    order = np.argsort(-degrees, kind="stable")
+    sequence, cost = anonymise_sequence(degrees[order], k, deletions, even, degrees.size - 1)
+    target = np.empty_like(degrees)
     target[order] = sequence
     return target, int(cost)
 
@@ -120,7 +114,7 @@ def _noise_of_hubs(network: Network, k: int) -> IntArray:
     neighbours' degrees may fall, one edit each.
     """
     noisy = network.degrees.copy()
-    target, l1 = _nearest(noisy, k, True)
+    target, l1 = nearest_degrees(noisy, k, True, even=True)
     while l1 > 0:
         lost = noisy - target
         hub = int(lost.argmax())
@@ -133,7 +127,7 @@ def _noise_of_hubs(network: Network, k: int) -> IntArray:
         fallen = noisy.copy()
         fallen[neighbours[np.argsort(-sharing, kind="stable")[: lost[hub]]]] -= 1
         fallen[hub] = target[hub]
-        next_target, next_l1 = _nearest(fallen, k, True)
+        next_target, next_l1 = nearest_degrees(fallen, k, True, even=True)
         if next_l1 < 0 or lost[hub] + next_l1 / 2 >= l1 / 2 + unpaired:
             break
         noisy, target, l1 = fallen, next_target, next_l1
@@ -170,7 +164,7 @@ def probe_literal(
 
     With `keep_edges` the network is extended (9.4), otherwise a new graph is built. The first probe is without noise.
     """
-    from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
+    from reident.kernels.networks.degrees import may_extend
     from reident.kernels.networks.realise import realise
 
     noisy = network.degrees.copy()
@@ -179,18 +173,27 @@ def probe_literal(
     for n_probes in itertools.count(1):
         if n_probes > 1:
             _add_noise(noisy, scheme, rng)
-        order = np.argsort(-noisy, kind="stable")
-        sequence, _ = anonymise_sequence(noisy[order], k, deletions, False, noisy.size - 1)
-        if sequence.sum() % 2 == 0:
-            target = np.empty_like(noisy)
-            target[order] = sequence
-            if may_extend(*rows, target - base) if rows[1].size else is_realisable(sequence):
-                u, v, missing = realise(*rows, target - base, False, True, rng)
-                if not missing.any():
-                    return Probe(_joined(network, keep_edges, u, v), scheme, n_probes, True)
+        target, _ = nearest_degrees(noisy, k, deletions, even=False)
+        residual = target - base
+        # Both are false for an odd sum.
+        if may_extend(*rows, residual) if rows[1].size else is_realisable(np.sort(target)[::-1].copy()):
+            u, v, missing = realise(*rows, residual, False, True, rng)
+            if not missing.any():
+                return Probe(_joined(network, keep_edges, u, v), scheme, n_probes, True)
         if n_probes == max_probes:
             break
     return Probe(network, scheme, n_probes, False)
+
+
+def is_realisable(d: IntArray) -> bool:
+    """Test a decreasing sequence by Erdos and Gallai (vanhoef2012, Theorem 9.5, which omits the order: erratum 6)."""
+    n = d.size
+    if d.sum() % 2 == 1 or (n and (d[0] > n - 1 or d[-1] < 0)):
+        return False
+    size, total = np.arange(1, n + 1), np.append(0, np.cumsum(d))
+    n_larger = np.searchsorted(-d, -size, side="right")
+    rest = np.maximum(n_larger, size)
+    return bool((total[1:] <= size * (rest - 1) + total[n] - total[rest]).all())
 
 
 def _add_noise(noisy: IntArray, scheme: int, rng: np.random.Generator) -> None:

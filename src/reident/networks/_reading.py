@@ -20,10 +20,7 @@ from reident.data.header import table_of_rows
 
 __all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 
-_FORMATS = {
-    ".csv": "csv", ".gml": "gml", ".mtx": "matrixmarket", ".graphml": "graphml",
-    ".gexf": "gexf",
-}  # fmt: skip
+_FORMATS = {".csv": "csv", ".gml": "gml", ".mtx": "matrixmarket", ".graphml": "graphml", ".gexf": "gexf"}
 #: Tables with another ending: they are read, not written.
 _TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
 _EXCEL = (".xlsx", ".xls")
@@ -74,16 +71,29 @@ def read_raw(
     if kind == "csv":
         return edges_of_cells(*cells_of(path, columns, names), path.name, simplify=simplify)
     try:
-        if kind != "matrixmarket":
-            graph = _READERS[kind](path)
-            return _simple(graph, path.name) if simplify else graph
-        from scipy.io import mmread
-
-        return mmread(path, spmatrix=False).tocsr()
+        graph = _read(path, kind)
     except DataError:
         raise
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
+    return _simple(graph, path.name) if simplify and kind != "matrixmarket" else graph
+
+
+def _read(path: Path, kind: str) -> Any:
+    import networkx as nx
+    from networkx.readwrite.gexf import GEXF
+    from scipy.io import mmread
+
+    if kind == "matrixmarket":
+        return mmread(path, spmatrix=False).tocsr()
+    if kind == "gml":
+        return _read_gml(path)
+    if kind == "graphml":
+        return _with_names(nx.read_graphml(path))
+    for version in GEXF.versions:
+        with contextlib.suppress(nx.NetworkXError):
+            return _with_names(nx.read_gexf(path, version=version))
+    raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
 
 
 def _read_gml(path: Path) -> Any:
@@ -96,26 +106,6 @@ def _read_gml(path: Path) -> Any:
     label = "label" if re.search(r"\slabel\s", text) else None
     graph = nx.parse_gml(text, label=label)
     return _renamed(graph, {node: node for node in graph})
-
-
-def _read_graphml(path: Path) -> Any:
-    import networkx as nx
-
-    return _with_names(nx.read_graphml(path))
-
-
-def _read_gexf(path: Path) -> Any:
-    """Read GEXF of any version."""
-    import networkx as nx
-    from networkx.readwrite.gexf import GEXF
-
-    for version in GEXF.versions:
-        with contextlib.suppress(nx.NetworkXError):
-            return _with_names(nx.read_gexf(path, version=version))
-    raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
-
-
-_READERS = {"gml": _read_gml, "graphml": _read_graphml, "gexf": _read_gexf}
 
 
 def _with_names(graph: Any) -> Any:
@@ -149,30 +139,11 @@ def _nodes_of(names: list[str]) -> tuple[list[Hashable], list[int]]:
 
 #: Names of the two ends of an edge, small letters.
 ENDS = (
-    ("u", "v"),
-    ("source", "target"),
-    ("from", "to"),
-    ("fromnodeid", "tonodeid"),
-    ("von", "nach"),
-    ("von", "zu"),
-    ("von", "an"),
-    ("de", "à"),
-    ("de", "a"),
-    ("da", "a"),
-    ("van", "naar"),
-    ("od", "do"),
-    ("från", "till"),
-    ("expéditeur", "destinataire"),
-    ("node1", "node2"),
-    ("src", "dst"),
-    ("sender", "receiver"),
-    ("caller", "callee"),
-    ("follower", "followed"),
-    ("origine", "destination"),
-    ("origen", "destino"),
-    ("quelle", "ziel"),
-    ("i", "j"),
-)
+    ("u", "v"), ("source", "target"), ("from", "to"), ("fromnodeid", "tonodeid"), ("von", "nach"), ("von", "zu"),
+    ("von", "an"), ("de", "à"), ("de", "a"), ("da", "a"), ("van", "naar"), ("od", "do"), ("från", "till"),
+    ("expéditeur", "destinataire"), ("node1", "node2"), ("src", "dst"), ("sender", "receiver"), ("caller", "callee"),
+    ("follower", "followed"), ("origine", "destination"), ("origen", "destino"), ("quelle", "ziel"), ("i", "j"),
+)  # fmt: skip
 
 
 def _simple(graph: Any, file: str) -> Any:
@@ -197,10 +168,7 @@ def _warn_left_out(file: str, loops: int, repeated: int) -> None:
 def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> tuple[Any, Sequence[str]]:
     """Return the cells of an edge list or matrix as texts, and the two columns that name an edge's ends.
 
-    Raises
-    ------
-    DataError, ParameterError
-        If it cannot be read, the ends are not found, or the first line looks like a record and no `names` are given.
+    Refused is a file that cannot be read, without ends, or with a first line that looks like a record but no `names`.
     """
     for name in names:
         check_text(name, "names", optional=False)
@@ -339,15 +307,11 @@ def _ends(table: Any, file: str) -> tuple[str, str]:
     shared = _sharing(table)
     if shared is not None:
         return shared
+    listed = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     raise DataError(
-        f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {_some(names)}: name them "
+        f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {listed}: name them "
         "with `columns` (--ends on the command line); without a first line with names, give `names` (--names)"
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    first = ", ".join(map(repr, names[:8]))
-    return f"{first} and {len(names) - 8} more" if len(names) > 8 else first
 
 
 def _sharing(table: Any) -> tuple[str, str] | None:

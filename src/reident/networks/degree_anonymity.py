@@ -25,7 +25,7 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.networks._probing import DirectProbe, Probe, probe_batch, probe_literal
+from reident.networks._probing import Probe, nearest_degrees, probe_batch, probe_literal
 from reident.networks.disclosed_edges import spread_edges
 from reident.networks.graph import Network, as_network, network_from_edges
 
@@ -125,11 +125,13 @@ def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bo
     d = _check_degrees(degrees)
     k = _check_k(k, len(d))
     deletions, even = check_flag(deletions, "deletions"), check_flag(even, "even")
-    order = np.argsort(-d, kind="stable")
-    target, _ = _programme(d[order], k, deletions, even)
-    result = np.empty_like(d)
-    result[order] = target
-    return result
+    target, cost = nearest_degrees(d, k, deletions, even=even)
+    if cost < 0:
+        raise DataError(
+            f"no {k}-anonymous degree sequence of {len(d)} nodes with an even sum exists: "
+            "an odd number of nodes in one group would need an even degree"
+        )
+    return target
 
 
 def _check_degrees(degrees: Any) -> IntArray:
@@ -151,25 +153,12 @@ def _check_k(k: int, n: int) -> int:
     return check_integer(k, "k", low=1, high=n, why=f"only {n} nodes are there to share a degree")
 
 
-def _programme(decreasing: IntArray, k: int, deletions: bool, even: bool) -> tuple[IntArray, int]:
-    from reident.kernels.networks.degrees import anonymise_sequence
-
-    target, cost = anonymise_sequence(decreasing, k, deletions, even, len(decreasing) - 1)
-    if cost < 0:
-        raise DataError(
-            f"no {k}-anonymous degree sequence of {len(decreasing)} nodes with an even sum exists: "
-            "an odd number of nodes in one group would need an even degree"
-        )
-    return target, int(cost)
-
-
 def is_degree_anonymous(graph: Any, k: int) -> bool:
     """Tell whether every degree in the graph is shared by at least `k` nodes (vanhoef2012, Definition 9.2).
 
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     k : int
         At least 1.
 
@@ -297,27 +286,25 @@ def _run_probes(
     max_probes: int | None,
     rng: np.random.Generator,
 ) -> Probe:
-    keep_edges = method == "supergraph"
-    direct: DirectProbe | None = DirectProbe(network) if method == "direct" else None
-    if probing != "batch":
-        probe = probe_literal(network, k, int(probing), deletions, keep_edges, max_probes, rng)
-        if probe.is_within_limit:
-            return probe
-        warnings.warn(
-            f"probing scheme {probing} reached its limit after {probe.n_probes} probes: "
-            "the release is finished by batch probing",
-            SearchLimitWarning,
-            stacklevel=5,
-        )
-        finished = probe_batch(network, k, deletions, keep_edges, direct, rng)
-        return Probe(finished.network, "batch", probe.n_probes + finished.n_probes, False)
-    return probe_batch(network, k, deletions, keep_edges, direct, rng)
+    options = (deletions, method == "supergraph")
+    if probing == "batch":
+        return probe_batch(network, k, *options, method == "direct", rng)
+    probe = probe_literal(network, k, int(probing), *options, max_probes, rng)
+    if probe.is_within_limit:
+        return probe
+    warnings.warn(
+        f"probing scheme {probing} reached its limit after {probe.n_probes} probes: "
+        "the release is finished by batch probing",
+        SearchLimitWarning,
+        stacklevel=5,
+    )
+    finished = probe_batch(network, k, *options, False, rng)
+    return Probe(finished.network, "batch", probe.n_probes + finished.n_probes, False)
 
 
 def _swap(original: Network, built: Network, patience: int | None, rng: np.random.Generator) -> Network:
     """Swap the edges of a built graph towards the original's, every degree unchanged."""
     from reident.kernels.networks.swaps import greedy_swaps, targeted_swaps
-    from reident.networks._rows import incidence
 
     u, v = built.edges()
     if len(u) == 0 or original.n_edges == 0:
@@ -330,18 +317,22 @@ def _swap(original: Network, built: Network, patience: int | None, rng: np.rando
     return network_from_edges(u, v, original.n_nodes, original.nodes)
 
 
+def incidence(u: Any, v: Any, n: int) -> tuple[IntArray, IntArray]:
+    """Return for each node the numbers of its edges, ascending: ``edges[indptr[x]:indptr[x + 1]]``."""
+    ends, numbers = np.concatenate([u, v]), np.tile(np.arange(u.size), 2)
+    return np.append(0, np.cumsum(np.bincount(ends, minlength=n))), numbers[np.lexsort((numbers, ends))]
+
+
 def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
     """Verify the guarantees and count the edits."""
     from reident.kernels.networks.network import first_flaw
-    from reident.networks._rows import count_shared
 
-    shared = count_shared(original.indptr, original.indices, release.indptr, release.indices)
+    shared = original.n_shared(release)
     flaw = first_flaw(release.indptr, release.indices)[2]
     if flaw or not is_degree_anonymous(release, k) or (method == "supergraph" and shared != original.n_edges):
         raise AssertionError(f"internal error: the release of {method!r} breaks its promise (flaw {flaw})")
-    bound = optimum(original.degrees, k, deletions)
     return DegreeAnonymisation(
         network=release,
         original=original,
@@ -350,14 +341,8 @@ def _checked(
         probing=probe.probing,
         l1=int(np.abs(release.degrees - original.degrees).sum()),
         edits=original.n_edges + release.n_edges - 2 * shared,
-        lower_bound=bound // 2,
+        lower_bound=nearest_degrees(original.degrees, k, deletions, even=True)[1] // 2,
         n_probes=probe.n_probes,
         is_within_limit=probe.is_within_limit,
         seconds=seconds,
     )
-
-
-def optimum(degrees: IntArray, k: int, deletions: bool) -> int:
-    """Return the least L1 cost of a k-anonymous sequence with an even sum."""
-    decreasing = np.sort(degrees)[::-1].copy()
-    return _programme(decreasing, k, deletions, even=True)[1]

@@ -87,9 +87,7 @@ def edge_disclosure(
     ids, posteriors = class_posteriors(released)
     u, v = released.edges()
     sure = posteriors[ids[u], ids[v]] >= certainty
-    from reident.networks._rows import are_joined
-
-    is_true = are_joined(before.indptr, before.indices, u, v).astype(np.bool_)
+    is_true = before.has_edges(u, v)
     first, second = before.edges()
     pairs = released.n_nodes * (released.n_nodes - 1) / 2
     n = max(released.n_edges, 1)
@@ -133,12 +131,7 @@ def spread_edges(network: Network, original: Network, certainty: float, rng: np.
     """Swap edges until less than the share `certainty` of the pairs between any two classes of degree are joined.
 
     Two edges exchange ends, so that no degree changes. Edges that the original lacks go first, and no swap makes
-    another pair of classes too dense.
-
-    Raises
-    ------
-    DataError
-        If no swap helps any more: the degrees are too large for their classes.
+    another pair of classes too dense. Raises `DataError` if no swap helps: the degrees are too large for their classes.
     """
     ids, joined, possible = class_pairs(network)
     # Strictly below the certainty: the largest whole number that is.

@@ -145,17 +145,11 @@ _ONE_SIDED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """A list of relations: the network, and marks of its nodes.
+    """A list of relations: the network, and marks of its nodes, a row each in the order of `network.nodes`.
 
-    Attributes
-    ----------
-    network : Network
-        Who is related to whom.
-    marks : DataFrame
-        One row a node, the index as `network.nodes`: in how many rows it stands on either side (`SIDES`), and for each
-        other column of the list the sorted values of its relations, as a text. No columns where a file has none.
-    sorted : bool
-        Whether the two ends of nearly every row stand in the order of their names, so that sides say nothing more.
+    The marks are in how many rows a node stands on either side (`SIDES`), and for each other column of the list the
+    sorted values of its relations as a text; no columns where a file has none. `sorted`: the two ends of nearly every
+    row stand in the order of their names, so that sides say nothing more.
     """
 
     network: Network

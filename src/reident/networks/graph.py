@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import DataError, IntArray, is_row
+from reident.base import BoolArray, DataError, IntArray, is_row
 from reident.networks._reading import read_raw
 
 __all__ = [
@@ -86,9 +86,29 @@ class Network:
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the edges as rows (u, v), u < v, ordered."""
-        from reident.networks._rows import edges_from_rows
+        u = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
+        is_forward = self.indices > u
+        return u[is_forward], self.indices[is_forward]
 
-        return edges_from_rows(self.indptr, self.indices)
+    def neighbours(self, row: int) -> set[int]:
+        """Return the rows of a node's neighbours."""
+        return set(self.indices[self.indptr[row] : self.indptr[row + 1]].tolist())
+
+    def has_edges(self, u: Any, v: Any) -> BoolArray:
+        """Return which pairs of rows (u, v) are joined."""
+        keys = np.repeat(np.arange(self.n_nodes) * self.n_nodes, self.degrees) + self.indices
+        wanted = np.asarray(u, np.int64) * self.n_nodes + v
+        return np.asarray(np.append(keys, -1)[np.searchsorted(keys, wanted)] == wanted)
+
+    def n_shared(self, other: Network) -> int:
+        """Count the edges that two networks with the same rows have in common."""
+        return int(self.to_scipy().multiply(other.to_scipy()).nnz) // 2
+
+    def components(self) -> IntArray:
+        """Return the number of each node's connected component."""
+        from scipy.sparse.csgraph import connected_components
+
+        return connected_components(self.to_scipy(), directed=False)[1].astype(np.int64)
 
     def to_networkx(self) -> Any:
         """Return the graph as a `networkx.Graph` with the same nodes in the same order."""
@@ -106,10 +126,7 @@ class Network:
 
     def to_scipy(self) -> Any:
         """Return the adjacency matrix as `scipy.sparse.csr_array` of ones."""
-        from scipy.sparse import csr_array
-
-        size = (self.n_nodes, self.n_nodes)
-        return csr_array((np.ones(len(self.indices), np.int8), self.indices, self.indptr), shape=size)
+        return _as_matrix(self.indptr, self.indices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,15 +267,25 @@ def _from_networkx(graph: Any, name: str) -> Network:
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     indices = np.fromiter(ends, np.int32, int(indptr[-1]))
-    if indices.size and indices.min() >= 0 and indices.max() < n:  # anything else is reported as a flaw
-        from reident.networks._rows import sort_rows
-
-        indices = sort_rows(indptr, indices)
+    if indices.size and 0 <= indices.min() <= indices.max() < n:  # anything else is a flaw
+        indices = _sorted_rows(indptr, indices)
     _reject_flaws(indptr, indices, nodes, name)
     if graph.is_multigraph() and graph.number_of_edges() != len(indices) // 2:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
         raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
     return Network(indptr, indices, nodes)
+
+
+def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=(indptr.size - 1,) * 2)
+
+
+def _sorted_rows(indptr: IntArray, indices: NDArray[np.int32]) -> NDArray[np.int32]:
+    rows = _as_matrix(indptr, indices)
+    rows.sort_indices()
+    return np.asarray(rows.indices, np.int32)
 
 
 def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:
@@ -274,28 +301,35 @@ def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[
         raise DataError(f"`{name}` {what}")
 
 
-def _from_scipy(matrix: Any, name: str) -> Network:
+def _stored_rows(matrix: Any, name: str) -> Any:
+    """Return the stored non-zeros of a square matrix in compressed, sorted rows."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"`{name}` must be a square adjacency matrix, got shape {matrix.shape}")
     _check_size(matrix.shape[0], name)
     rows = matrix.tocsr(copy=True)
-    repeated = matrix.format == "coo" and rows.nnz != matrix.nnz
     rows.eliminate_zeros()
     rows.sort_indices()
-    indptr = rows.indptr.astype(np.int64)
-    indices = rows.indices.astype(np.int32)
-    if repeated:
+    return rows
+
+
+def _from_scipy(matrix: Any, name: str) -> Network:
+    rows = _stored_rows(matrix, name)
+    if matrix.format == "coo" and matrix.tocsr().nnz != matrix.nnz:
         raise DataError(f"`{name}` must not have multiple edges, got {matrix.nnz - rows.nnz} repeated entries")
-    _reject_flaws(indptr, indices, range(matrix.shape[0]), name)
-    return Network(indptr, indices, range(matrix.shape[0]))
+    network = Network(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), range(matrix.shape[0]))
+    _reject_flaws(network.indptr, network.indices, network.nodes, name)
+    return network
 
 
 def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
     """Return the network of distinct edges between rows 0 to n - 1, without checks."""
-    from reident.networks._rows import rows_from_edges
+    from scipy.sparse import coo_array
 
-    indptr, indices = rows_from_edges(np.asarray(u, np.int32), np.asarray(v, np.int32), n)
-    return Network(indptr, indices, range(n) if nodes is None else nodes)
+    ends = np.concatenate([u, v]).astype(np.int32), np.concatenate([v, u]).astype(np.int32)
+    rows = coo_array((np.ones(ends[0].size, np.int8), ends), shape=(n, n)).tocsr()
+    rows.sort_indices()
+    indices = rows.indices.astype(np.int32, copy=False)
+    return Network(rows.indptr.astype(np.int64), indices, range(n) if nodes is None else nodes)
 
 
 def is_directed(graph: Any) -> bool:
@@ -304,20 +338,10 @@ def is_directed(graph: Any) -> bool:
 
 
 def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
-    """Return a directed graph in the inner form; an undirected one counts as joined both ways.
+    """Return a directed graph (networkx.DiGraph, sparse matrix row -> column) in the inner form.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph, scipy sparse matrix or array (row -> column), DirectedNetwork, or whatever `as_network`
-    takes
-        The graph.
-    name : str
-        The parameter's name in messages.
-
-    Raises
-    ------
-    DataError
-        For self-loops, multiple edges or a matrix that is not square.
+    An undirected one, as `as_network` takes it, counts as joined both ways. Self-loops, multiple edges and a matrix
+    that is not square are refused.
     """
     if isinstance(graph, DirectedNetwork):
         return graph
@@ -327,11 +351,7 @@ def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
         pairs = np.array([(place[u], place[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
         return _directed(pairs[:, 0], pairs[:, 1], nodes, name)
     if hasattr(graph, "tocsr") and not isinstance(graph, Network):
-        if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
-            raise DataError(f"`{name}` must be a square adjacency matrix, got shape {graph.shape}")
-        rows = graph.tocsr(copy=True)
-        rows.eliminate_zeros()
-        entries = rows.tocoo()
+        entries = _stored_rows(graph, name).tocoo()
         return _directed(entries.row.astype(np.int64), entries.col.astype(np.int64), range(graph.shape[0]), name)
     network = as_network(graph, name)
     both = (network.indptr, network.indices)

@@ -81,14 +81,13 @@ def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tu
 
 
 def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
-    from reident.networks._rows import are_joined, pair_scores
-
-    sums = pair_scores(network.indptr, network.indices, u, v)
-    column = {"common_neighbours": 0, "adamic_adar": 1, "resource_allocation": 2}
-    if score in column:
-        return sums[:, column[score]]
-    common = sums[:, 0]
-    joined = are_joined(network.indptr, network.indices, u, v)
+    rows = network.to_scipy()
+    degrees = np.maximum(network.degrees, 2).astype(np.float64)  # a common neighbour has two
+    weight = {"adamic_adar": 1 / np.log(degrees), "resource_allocation": 1 / degrees}.get(score, np.ones_like(degrees))
+    common = np.asarray(rows[u].multiply(rows[v]) @ weight)
+    if score not in ("cosine", "jaccard"):
+        return common
+    joined = network.has_edges(u, v)
     du, dv = (network.degrees[ends] - joined for ends in (u, v))
     if score == "cosine":
         return common / np.sqrt(np.maximum(du * dv, 1))
@@ -148,11 +147,9 @@ def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[H
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
     n : int
         How many pairs.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------

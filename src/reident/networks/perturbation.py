@@ -49,7 +49,6 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
     graph : whatever `as_network` takes
         Simple and undirected. Not modified.
     rng : Generator, int or None
-        The randomness.
 
     Returns
     -------
@@ -69,15 +68,7 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
 
 @dataclass(frozen=True, eq=False)
 class PerturbedNetwork:
-    """A network after moving some edges.
-
-    Attributes
-    ----------
-    network : Network
-        The release, nodes under their own names.
-    n_moved : int
-        Edges of the original that it lacks.
-    """
+    """A network after moving edges, nodes under their own names, and the number of original edges that it lacks."""
 
     network: Network
     n_moved: int
@@ -93,26 +84,10 @@ _SHARE = Real(0, 1, unit="of edges")
 
 @checked
 def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
-    """Exchange the ends of pairs of edges at random: every node keeps its degree.
+    """Exchange the ends of pairs of edges at random: every node keeps its degree (Ying and Wu 2008, random switching).
 
-    No guarantee: who knows degrees finds as much as before, and structure that is left finds most nodes again.
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        Simple and undirected. Not modified.
-    share : float, default 0.1
-        How many of the edges take part in an exchange; fewer where the network leaves no room.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    PerturbedNetwork
-
-    Notes
-    -----
-    Ying and Wu (2008), random switching.
+    `share` of the edges take part in an exchange; fewer where the network leaves no room. No guarantee: who knows
+    degrees finds as much as before, and the remaining structure finds most nodes again.
     """
     network, generator = as_network(graph), check_rng(rng)
     n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
@@ -139,26 +114,10 @@ def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLik
 
 @checked
 def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
-    """Remove edges at random and join as many pairs of nodes that were not joined.
+    """Remove edges at random and join as many pairs that were not joined (Hay et al. 2007, random perturbation).
 
-    No guarantee: what structure is left finds many nodes again (`propagate`).
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        Simple and undirected. Not modified.
-    share : float, default 0.1
-        How many of the edges are moved; fewer where the network leaves no room.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    PerturbedNetwork
-
-    Notes
-    -----
-    Hay et al. (2007), random perturbation.
+    `share` of the edges are moved; fewer where the network leaves no room. No guarantee: the remaining structure finds
+    many nodes again (`propagate`).
     """
     network, generator = as_network(graph), check_rng(rng)
     n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
@@ -180,8 +139,5 @@ def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
 
 
 def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
-    from reident.networks._rows import count_shared
-
     network = network_from_edges(u, v, original.n_nodes, original.nodes)
-    shared = count_shared(original.indptr, original.indices, network.indptr, network.indices)
-    return PerturbedNetwork(network, original.n_edges - shared)
+    return PerturbedNetwork(network, original.n_edges - original.n_shared(network))

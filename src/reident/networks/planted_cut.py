@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
 from typing import Annotated, Any
 
@@ -14,13 +13,12 @@ from reident.base import (
     IntArray,
     ParameterError,
     RNGLike,
-    SearchLimitWarning,
     Whole,
     check_integer,
     check_rng,
 )
 from reident.networks.graph import Network, as_network
-from reident.networks.planted_recovery import Recovery, recovery_of
+from reident.networks.planted_recovery import Recovery, search_plan
 from reident.networks.planted_subgraph import (
     MOST_REDRAWS,
     Plan,
@@ -104,7 +102,6 @@ def implant_by_cut(
         How often to draw H = G(3 b + 3, 1/2) anew while b edges take it apart or it has an automorphism that keeps the
         degrees. For one target few draws do; after the last one the plan says whether it `is_rigid`. 100,000 at most.
     rng : Generator, int or None
-        The randomness.
 
     Returns
     -------
@@ -188,8 +185,6 @@ def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whol
     flows. Only one of these groups is wanted, and it is a maximal (b + 1)-edge-connected subgraph as well (no b edges
     take it apart inside, b edges hold it to the rest); those are found in a few scans.
     """
-    from reident.kernels.networks.planted import find_planted
-
     network = as_network(released, "released")
     if not isinstance(plan, Plan) or len(plan.nodes) != 3 * len(plan.links) + 3:
         kind = "one of another attack" if isinstance(plan, Plan) else type(plan).__name__
@@ -197,23 +192,12 @@ def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whol
     check_integer(node_limit, "node_limit", low=1)
     k = len(plan.nodes)
     alike = [group for group in _groups(network, len(plan.links) + 1) if len(group) == k]
-    if not plan.is_rigid or not alike:
-        return recovery_of(network, plan, np.empty((0, k), np.int64), 0, 0, is_complete=True)
-    order, parent = connected_order(plan.joined, plan.degrees)
-    degrees = plan.degrees[order]
-    starts = np.concatenate(alike)
-    starts = starts[network.degrees[starts] == degrees[0]]
-    inner = plan.joined[np.ix_(order, order)]
-    placements, misfit, n_tree, is_complete = find_planted(
-        network.indptr, network.indices, starts, degrees, parent, inner, 0, 0, 2, node_limit
-    )
-    if not is_complete and len(placements) < 2:
-        warnings.warn(
-            f"the search tree reached {node_limit} nodes: `is_unique` is not known", SearchLimitWarning, stacklevel=2
-        )
-    return recovery_of(
-        network, plan, placements[:, np.argsort(order)], int(n_tree), int(misfit), is_complete=is_complete
-    )
+    order, parent, starts = np.arange(k), plan.parent, np.empty(0, np.int64)
+    if plan.is_rigid and alike:
+        listed, parent = connected_order(plan.joined, plan.degrees)
+        order, starts = np.array(listed), np.concatenate(alike)
+        starts = starts[network.degrees[starts] == plan.degrees[order[0]]]
+    return search_plan(network, plan, starts, order, parent, (0, 0, 2, node_limit))
 
 
 def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) -> IntArray:
@@ -222,8 +206,7 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
     The edges (u, v) are given once each. Those at nodes with fewer than k are peeled off. Then nodes are scanned in the
     order of most edges to those scanned (Nagamochi and Ibaraki, 1992): a node that k edges join to them is
     k-edge-connected to the one scanned when it reached k, and both are merged. A merged node with fewer than k edges to
-    others is cut off, and all begins anew, as what held together by edges that are gone may not any more. Time
-    O(edges + n k) a scan; a few scans a cut.
+    others is cut off, and all begins anew. Time O(edges + n k) a scan; a few scans a cut.
     """
     from reident.kernels.networks.edge_groups import peel, scan
 

@@ -98,46 +98,43 @@ def recover(
     vanhoef2012, 8.5.3, with the degree test on Delta' (its first paragraph prints Delta: erratum 14). Time is a little
     more than the size of the tree, which is about the number of nodes with the degree of x_1.
     """
-    from reident.kernels.networks.planted import find_planted
-
     network = as_network(released, "released")
     if not isinstance(plan, Plan):
         raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
     afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
-    placements, misfit, n_tree, is_complete = find_planted(
-        network.indptr,
-        network.indices,
-        starts,
-        np.asarray(plan.degrees, np.int64),
-        np.asarray(plan.parent, np.int64),
-        plan.joined,
-        degree_slack,
-        edge_slack,
-        max_found,
-        node_limit,
-    )
-    if not is_complete and len(placements) < max_found:
-        warnings.warn(
-            f"the search tree reached {node_limit} nodes: `is_unique` is not known",
-            SearchLimitWarning,
-            stacklevel=3,
-        )
-    return recovery_of(network, plan, placements, int(n_tree), int(misfit), is_complete=bool(is_complete))
+    order = np.arange(len(plan.nodes))
+    return search_plan(network, plan, starts, order, plan.parent, (degree_slack, edge_slack, max_found, node_limit))
 
 
-def recovery_of(
-    network: Network, plan: Plan, placements: IntArray, n_tree: int, misfit: int, *, is_complete: bool
+def search_plan(
+    network: Network, plan: Plan, starts: IntArray, order: IntArray, parent: IntArray, limits: tuple[int, int, int, int]
 ) -> Recovery:
-    """Identify the targets, their degrees and their mutual edges from the placements of the planted nodes."""
+    """Search the planted nodes in an order, each along the edge to its parent, and identify the targets.
+
+    `limits` are the slacks of degrees and of edges, and the largest numbers of placements and of nodes of the tree.
+    """
+    from reident.kernels.networks.planted import find_planted
+
+    inner = np.ascontiguousarray(plan.joined[np.ix_(order, order)])
+    degrees, parent = (np.asarray(values, np.int64) for values in (plan.degrees[order], parent))
+    placements, misfit, n_tree, is_complete = find_planted(
+        network.indptr, network.indices, starts, degrees, parent, inner, *limits
+    )
+    if not is_complete and len(placements) < limits[2]:
+        warnings.warn(
+            f"the search tree reached {limits[3]} nodes: `is_unique` is not known", SearchLimitWarning, stacklevel=4
+        )
+    return _recovery_of(network, plan, placements[:, np.argsort(order)], int(n_tree), int(misfit), bool(is_complete))
+
+
+def _recovery_of(
+    network: Network, plan: Plan, placements: IntArray, n_tree: int, misfit: int, is_complete: bool
+) -> Recovery:
     unique = is_complete and len(placements) == 1
     targets = _find_targets(network, placements[0], plan) if unique else {}
     released_name = network.nodes.__getitem__
-    edges = [
-        (a, b)
-        for (a, u), (b, v) in itertools.combinations(targets.items(), 2)
-        if v in network.indices[network.indptr[u] : network.indptr[u + 1]]
-    ]
+    edges = [(a, b) for (a, u), (b, v) in itertools.combinations(targets.items(), 2) if v in network.neighbours(u)]
     return Recovery(
         mapping={target: released_name(row) for target, row in targets.items()},
         planted=dict(zip(plan.nodes, map(released_name, placements[0].tolist()), strict=True)) if unique else {},

@@ -98,7 +98,6 @@ def implant(
         an attacker can check both. For small k no draw may do: after the last one the plan says whether it `is_rigid`.
         0 is the thesis's construction, 100,000 the most.
     rng : Generator, int or None
-        The randomness.
 
     Returns
     -------
@@ -319,7 +318,7 @@ def friends_by_links(network: Network, rows: list[int]) -> dict[frozenset[int], 
     """Return the other neighbours of some nodes, by the places in `rows` of the nodes that they are joined to."""
     sets: dict[int, set[int]] = {}
     for position, row in enumerate(rows):
-        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+        for friend in sorted(network.neighbours(row)):
             sets.setdefault(friend, set()).add(position)
     inside = set(rows)
     friends: dict[frozenset[int], list[int]] = {}

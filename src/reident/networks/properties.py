@@ -33,7 +33,6 @@ def density(graph: Any) -> float:
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network; not modified.
 
     Returns
     -------
@@ -53,7 +52,6 @@ def clustering_coefficient(
     Parameters
     ----------
     graph : whatever `as_network` takes
-        Simple and undirected.
     variant : {"mean", "global", "defined"}
         ``"mean"``: (7.1), the mean over all nodes, 0 for nodes of degree below 2 (networkx: `average_clustering`).
         ``"global"``: (7.2), triangles over pairs of neighbours (networkx: `transitivity`). ``"defined"``: (7.3), the
@@ -126,13 +124,12 @@ def path_lengths(
     Parameters
     ----------
     graph : whatever `as_network` takes
-        Simple and undirected; it may be disconnected.
+        It may be disconnected.
     exact_limit : int
         Up to so many nodes all distances are measured, O(n * edges) with 64 sources at a time.
-    n_sources : int
-        Beyond: the average is estimated from so many random sources.
-    searches : int
-        Beyond: the diameter is bounded by at most so many searches a component; often they end at the exact value.
+    n_sources, searches : int
+        Beyond: the average is estimated from so many random sources, and the diameter bounded by at most so many
+        searches a component; often they end at the exact value.
     rng : Generator, int or None
         Draws the sources.
 
@@ -184,9 +181,8 @@ def path_lengths(
 def _bound(network: Network, searches: int) -> tuple[int, int]:
     """Bound the diameter component by component, the largest first."""
     from reident.kernels.networks.network import bound_diameter
-    from reident.networks._rows import components
 
-    label = components(network.indptr, network.indices)
+    label = network.components()
     sizes = np.bincount(label)
     members = np.split(np.argsort(label, kind="stable"), np.cumsum(sizes)[:-1])
     low = high = 0
@@ -205,12 +201,8 @@ def average_path_length(
 
     Parameters
     ----------
-    graph : whatever `as_network` takes
-        The network; not modified.
-    exact_limit : int, default 10000
-        Largest number of nodes for which all pairs are measured.
-    rng : Generator, int or None
-        Source of randomness of the estimate.
+    graph, exact_limit, rng
+        As for `path_lengths`.
 
     Returns
     -------
@@ -225,12 +217,8 @@ def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200
 
     Parameters
     ----------
-    graph : whatever `as_network` takes
-        The network; not modified.
-    exact_limit : int, default 10000
-        Largest number of nodes for which all pairs are measured.
-    searches : int, default 200
-        Breadth-first searches that narrow the bounds of a larger network.
+    graph, exact_limit, searches
+        As for `path_lengths`.
 
     Returns
     -------
@@ -258,7 +246,6 @@ def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The network.
     x_min : int
         The least degree that counts; the thesis takes 3.
 
@@ -327,19 +314,14 @@ def network_properties(
 
     Parameters
     ----------
-    graph : whatever `as_network` takes
-        The network; not modified.
+    graph, exact_limit, rng
+        As for `path_lengths`.
     x_min : int, default 3
         Smallest degree of the power law's tail.
-    exact_limit : int, default 10000
-        Largest number of nodes for which all pairs are measured.
-    rng : Generator, int or None
-        Source of randomness of estimates.
 
     Returns
     -------
     NetworkProperties
-        All properties by name.
 
     Examples
     --------

@@ -24,7 +24,6 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.networks._rows import are_joined
 from reident.networks.graph import Network, as_directed_network, as_network, is_directed
 from reident.networks.propagation import Propagation, propagate
 from reident.networks.spectral import spectral_match
@@ -206,7 +205,7 @@ def _check_clique(network: Network, clique: Sequence[Hashable]) -> list[int]:
             f"`clique` must name at least 3 distinct nodes, got {list(clique)!r}: fewer say too little"
         )
     for a, b in itertools.combinations(rows, 2):
-        if b not in network.indices[network.indptr[a] : network.indptr[a + 1]]:
+        if b not in network.neighbours(a):
             raise DataError(f"`clique` must be a clique of `known`, got {network.nodes[a]!r} and {network.nodes[b]!r}")
     return rows
 
@@ -217,11 +216,11 @@ def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[
     candidates = np.argsort(-degrees, kind="stable")[: max(10, network.n_nodes // 20)]
     for start in rng.permutation(candidates):
         members = [int(start)]
-        common = set(network.indices[network.indptr[start] : network.indptr[start + 1]].tolist())
+        common = network.neighbours(int(start))
         while len(members) < size and common:
             best = max(sorted(common), key=lambda node: degrees[node])
             members.append(best)
-            common &= set(network.indices[network.indptr[best] : network.indptr[best + 1]].tolist())
+            common &= network.neighbours(best)
         if len(members) == size:
             return members
     raise DataError(f"no clique of {size} nodes was found in `known`: choose a smaller `clique_size`")
@@ -229,32 +228,25 @@ def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[
 
 def _find_clique(released: Network, background: Network, members: list[int], tolerance: float) -> Seeds:
     """Find the cliques of the release with fitting degrees and common neighbours; a unique one gives the seeds."""
-    from reident.kernels.networks.network import common_neighbours
-
     members = sorted(members, key=lambda node: -background.degrees[node])
     wanted = background.degrees[members]
 
     def fits(value: float, target: float) -> bool:
         return abs(value - target) <= tolerance * target
 
-    shared = {
-        (i, j): int(common_neighbours(background.indptr, background.indices, members[i], members[j]))
-        for i, j in itertools.combinations(range(len(members)), 2)
-    }
+    around = [background.neighbours(node) for node in members]
+    shared = {(i, j): len(around[i] & around[j]) for i, j in itertools.combinations(range(len(members)), 2)}
     degrees = released.degrees
     partial = [[int(node)] for node in np.flatnonzero(np.abs(degrees - wanted[0]) <= tolerance * wanted[0])]
     for j in range(1, len(members)):
         longer = []
         for chosen in partial:
-            common = set(released.indices[released.indptr[chosen[0]] : released.indptr[chosen[0] + 1]].tolist())
-            for node in chosen[1:]:
-                common &= set(released.indices[released.indptr[node] : released.indptr[node + 1]].tolist())
-            for node in sorted(common):
-                if fits(degrees[node], wanted[j]) and all(
-                    fits(common_neighbours(released.indptr, released.indices, chosen[i], node), shared[i, j])
-                    for i in range(j)
-                ):
-                    longer.append([*chosen, node])
+            around = [released.neighbours(node) for node in chosen]
+            for node in sorted(set.intersection(*around)):
+                if fits(degrees[node], wanted[j]):
+                    inside = released.neighbours(node)
+                    if all(fits(len(inside & around[i]), shared[i, j]) for i in range(j)):
+                        longer.append([*chosen, node])
         partial = longer
     mapping = {}
     if len(partial) == 1:
@@ -327,4 +319,4 @@ def _n_mapped_edges(released: Network, background: Network, mapping: Mapping[Has
         partner[background.positions[person]] = released.positions[node]
     u, v = (partner[ends] for ends in background.edges())
     both = (u >= 0) & (v >= 0)
-    return int(are_joined(released.indptr, released.indices, u[both], v[both]).sum())
+    return int(released.has_edges(u[both], v[both]).sum())

@@ -45,10 +45,8 @@ def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> 
 
 def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
     """Return both networks and how many edges they have in common."""
-    from reident.networks._rows import count_shared
-
     first, second = _both(original, release)
-    return first, second, count_shared(first.indptr, first.indices, second.indptr, second.indices)
+    return first, second, first.n_shared(second)
 
 
 def edge_overlap(original: Any, release: Any) -> float:
@@ -77,29 +75,13 @@ def edge_overlap(original: Any, release: Any) -> float:
 
 
 def edges_kept(original: Any, release: Any) -> float:
-    """Return the share of the original's edges that are in the release; added edges do not count.
-
-    Parameters
-    ----------
-    original, release : whatever `as_network` takes
-        Networks on the same nodes, under the same names.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 where there is no edge to keep.
-
-    Raises
-    ------
-    DataError
-        If the two do not have the same nodes.
-    """
+    """Return the share of the original's edges that are in the release; 1 for an original without edges."""
     first, _, shared = _shared(original, release)
     return shared / first.n_edges if first.n_edges else 1.0
 
 
 def degrees_kept(original: Any, release: Any) -> float:
-    """Return one less the total variation between the two distributions of degrees; arguments as for `edges_kept`."""
+    """Return 1 - total variation between the two distributions of degrees."""
     degrees = [network.degrees for network in _both(original, release)]
     n_degrees = int(max((values.max(initial=0) for values in degrees), default=0)) + 1
     shares = [np.bincount(values, minlength=n_degrees) / max(1, len(values)) for values in degrees]
@@ -110,20 +92,7 @@ def degrees_kept(original: Any, release: Any) -> float:
 def clustering_kept(
     original: Any, release: Any, *, variant: Annotated[str, Choice("mean", "global", "defined")] = "mean"
 ) -> float:
-    """Return the ratio of the clustering coefficients, the smaller over the larger.
-
-    Parameters
-    ----------
-    original, release
-        As for `edges_kept`.
-    variant : {"mean", "global", "defined"}
-        See `clustering_coefficient`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
+    """Return the smaller over the larger of the clustering coefficients (`clustering_coefficient`)."""
     return _ratio(partial(clustering_coefficient, variant=variant), original, release)
 
 
@@ -132,52 +101,24 @@ _LIMIT = Whole(0, unit="nodes")
 
 @checked
 def path_length_kept(original: Any, release: Any, *, exact_limit: Annotated[int, _LIMIT] = 10_000) -> float:
-    """Return the ratio of the mean path lengths of pairs that have a path, the smaller over the larger.
-
-    Parameters
-    ----------
-    original, release
-        As for `edges_kept`.
-    exact_limit : int
-        Up to so many nodes path lengths are exact, beyond an estimate; see `path_lengths`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
-
-    def average(network: Network) -> float:
-        return path_lengths(network, exact_limit=exact_limit, searches=1).average_connected
-
-    return _ratio(average, original, release)
+    """Return the smaller over the larger of the mean path lengths of pairs that have a path (`path_lengths`)."""
+    return _ratio(
+        lambda network: path_lengths(network, exact_limit=exact_limit, searches=1).average_connected, original, release
+    )
 
 
 @checked
 def diameter_kept(original: Any, release: Any, *, exact_limit: Annotated[int, _LIMIT] = 10_000) -> float:
-    """Return the ratio of the diameters (their lower bounds beyond `exact_limit` nodes), as `path_length_kept`."""
+    """Return the smaller over the larger of the diameters: of their lower bounds beyond `exact_limit` nodes."""
     return _ratio(lambda network: path_lengths(network, exact_limit=exact_limit).diameter_low, original, release)
 
 
 def density_kept(original: Any, release: Any) -> float:
-    """Return the ratio of the densities, the smaller over the larger; arguments as for `edges_kept`."""
+    """Return the smaller over the larger of the densities."""
     return _ratio(density, original, release)
 
 
 @checked
 def exponent_kept(original: Any, release: Any, *, x_min: Annotated[int, Whole(1, unit="edges")] = 3) -> float:
-    """Return the ratio of the exponents of power laws fitted to the degrees, the smaller over the larger.
-
-    Parameters
-    ----------
-    original, release
-        As for `edges_kept`.
-    x_min : int, default 3
-        The least degree that counts; see `power_law_exponent`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
+    """Return the smaller over the larger of the exponents of power laws (`power_law_exponent`)."""
     return _ratio(partial(power_law_exponent, x_min=x_min), original, release)

@@ -30,6 +30,21 @@ from .displacement import (
 from .displacement import (
     move_rigidly as move_rigidly,
 )
+from .distance_analyses import (
+    autocorrelation as autocorrelation,
+)
+from .distance_analyses import (
+    impute_from_neighbours as impute_from_neighbours,
+)
+from .distance_analyses import (
+    local_slopes as local_slopes,
+)
+from .distance_analyses import (
+    scan_cluster as scan_cluster,
+)
+from .distance_analyses import (
+    spatial_eigenvectors as spatial_eigenvectors,
+)
 from .distances import (
     great_circle_cross_km as great_circle_cross_km,
 )
@@ -76,33 +91,18 @@ from .quality import (
 from .quality import (
     linkage_quality as linkage_quality,
 )
-from .spatial import (
-    autocorrelation as autocorrelation,
-)
-from .spatial import (
-    clustering_agreement as clustering_agreement,
-)
-from .spatial import (
-    distance_utilities as distance_utilities,
-)
-from .spatial import (
-    nearest_neighbour_agreement as nearest_neighbour_agreement,
-)
 from .tolerance import (
     ToleranceIntervals as ToleranceIntervals,
 )
 from .tolerance import (
     tolerance_intervals as tolerance_intervals,
 )
-from .uses import (
-    impute_from_neighbours as impute_from_neighbours,
+from .utility import (
+    clustering_agreement as clustering_agreement,
 )
-from .uses import (
-    local_slopes as local_slopes,
+from .utility import (
+    distance_utilities as distance_utilities,
 )
-from .uses import (
-    scan_cluster as scan_cluster,
-)
-from .uses import (
-    spatial_eigenvectors as spatial_eigenvectors,
+from .utility import (
+    nearest_neighbour_agreement as nearest_neighbour_agreement,
 )

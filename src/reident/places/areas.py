@@ -17,7 +17,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_area
-from reident.places.points import longitudes_within, sphere_vectors
+from reident.places.points import longitudes_within, unit_vectors
 
 __all__ = ["AreaSampler", "areas_of", "drawn_within", "nearest_within", "warn_left_out"]
 
@@ -29,16 +29,10 @@ _CELLS = 48
 
 
 class AreaSampler:
-    """Draw points uniformly on the sphere inside an area.
+    """Draw points uniformly on the sphere inside an area; a bare polygon is longitudes and latitudes in degrees.
 
     The bounding box is cut into cells of equal surface (equal steps of longitude and of the sine of latitude). Draws go
-    to the cells that touch the area; only in a cell that the outline crosses is a draw compared with the outline, and
-    rejected where it falls outside or into a hole.
-
-    Parameters
-    ----------
-    area : Polygon, MultiPolygon, GeoSeries or GeoDataFrame
-        A bare polygon is taken as longitudes and latitudes in degrees.
+    to the cells that touch the area; only in a cell that the outline crosses is a draw compared with the outline.
     """
 
     def __init__(self, area: Any) -> None:
@@ -65,7 +59,7 @@ class AreaSampler:
 
     def draw_vectors(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Return points as unit vectors, shape (*shape, 3)."""
-        return sphere_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
+        return unit_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
 
     def _propose(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         cell = rng.integers(self._x.size, size=size)
@@ -80,10 +74,7 @@ class AreaSampler:
 
 @lru_cache(maxsize=16)
 def _cells(geometry: BaseGeometry) -> tuple[BaseGeometry, FloatArray, FloatArray, FloatArray, BoolArray]:
-    """Return the prepared outline, a cell's size, the corners of the cells that touch it, and which lie wholly inside.
-
-    A small draw takes a hundredth of the time of this, and many are made in the same few areas.
-    """
+    """Return the prepared outline, a cell's size, the corners of the cells that touch it, and which lie inside."""
     west, south, east, north = geometry.bounds
     low, high = np.sin(np.deg2rad([south, north]))
     columns, rows = (grid.ravel() for grid in np.meshgrid(np.arange(_CELLS), np.arange(_CELLS)))
@@ -120,22 +111,10 @@ def _polygons(areas: Any, name: str) -> Any:
 def drawn_within(
     container: Any, lat: FloatArray, lon: FloatArray, draw: Callable[[IntArray], tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Draw places again until each lies in the area of its true place.
+    """Draw places again until each lies in the area of its true place; return them and which ones have been placed.
 
-    Parameters
-    ----------
-    container : GeoDataFrame or GeoSeries of polygons, or None
-        The areas that no place leaves; None: everywhere.
-    lat, lon : ndarray of float
-        The true places, degrees.
-    draw : callable
-        Takes positions of places, returns their new latitudes and longitudes.
-
-    Returns
-    -------
-    tuple of ndarray
-        Latitudes, longitudes, and for which places one was found: not for those outside all areas, which are drawn
-        once, nor for those without a place after 10,000 draws.
+    `draw` takes positions of places and returns their new latitudes and longitudes. Not placed are those outside all
+    areas of the `container`, which are drawn once, and those without a place after 10,000 draws.
     """
     new_lat, new_lon = lat.copy(), lon.copy()
     wanted = np.arange(lat.size)

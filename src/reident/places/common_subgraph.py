@@ -32,7 +32,6 @@ from reident.base import (
     check_real,
     check_rng,
     check_table,
-    encode_labels,
 )
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
@@ -41,8 +40,8 @@ from reident.places.compatibility import (
     complete_distances,
     graph_of_codes,
     graph_of_matches,
-    matches_of_codes,
-    shared_codes,
+    label_codes,
+    same_codes,
 )
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
@@ -125,15 +124,7 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class ClassicalLinkage:
-    """The matches that linkage by labels alone claims.
-
-    Attributes
-    ----------
-    links : DataFrame
-        One row a match: `release` and `known`, the ids of the two records.
-    n_candidates : int
-        The number of pairs of records whose labels agree.
-    """
+    """The matches that linkage by labels alone claims, and the number of pairs with agreeing labels."""
 
     links: pd.DataFrame
     n_candidates: int
@@ -240,21 +231,17 @@ def common_subgraph_attack(
     tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
-    compared = (window_km, intervals_km)
-    if missing is None and not check_flag(directed, "directed") and not tolerances:
-        release, known = read_microdata(release, "release"), read_microdata(known, "known")
-        codes_release, codes_known = _label_codes(release.table, known.table, quasi)
-        graph = graph_of_codes(codes_release, release.distances_km, codes_known, known.distances_km, *compared)
-        tables = release.table, known.table
-    else:
-        (first, d_release), (second, d_known) = (
-            _table_and_distances(release, "release"),
-            _table_and_distances(known, "known"),
-        )
-        tables = first, second
-        matches = _matches(first, second, quasi, tolerances)
-        graph = graph_of_matches(matches, d_release, d_known, *compared, missing, directed)
     check_flag(progress, "progress")
+    is_complete = missing is None and not check_flag(directed, "directed")
+    (first, d_release), (second, d_known) = (
+        _table_and_distances(data, name, is_complete) for data, name in ((release, "release"), (known, "known"))
+    )
+    arguments = (d_release, d_known, window_km, intervals_km, missing, directed)
+    if tolerances:
+        graph = graph_of_matches(_matches(first, second, quasi, tolerances), *arguments)
+    else:
+        codes_release, codes_known = _label_codes(first, second, quasi)
+        graph = graph_of_codes(codes_release, codes_known, *arguments)
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
         listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
@@ -265,8 +252,8 @@ def common_subgraph_attack(
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
-        links=_links(*tables, graph.pairs[np.array(vertices, dtype=np.int64)]),
-        all_links=_all_links(*tables, graph, listed),
+        links=_links(first, second, graph.pairs[np.array(vertices, dtype=np.int64)]),
+        all_links=_all_links(first, second, graph, listed),
         clique=Clique(vertices, listed.is_optimal, listed.upper_bound, listed.n_nodes, listed.seconds),
         is_optimal=listed.is_optimal,
         n_max_cliques=len(listed.cliques),
@@ -337,7 +324,6 @@ def classical_linkage(
 
 
 def read_microdata(data: Any, name: str) -> MetricMicrodata:
-    """Return microdata with distances as they are, or made of a tuple of both."""
     if isinstance(data, MetricMicrodata):
         return data
     if not isinstance(data, tuple) or len(data) != 2:
@@ -353,14 +339,10 @@ def _label_codes(
 ) -> tuple[IntArray, IntArray]:
     for table, name in ((table_release, "release"), (table_known, "known")):
         columns = check_columns(table, quasi, "quasi", table_name=name, min_columns=0)
-    if not columns:
-        return np.zeros(len(table_release), dtype=np.int64), np.zeros(len(table_known), dtype=np.int64)
-    codes = encode_labels([table_release, table_known], columns, ["release", "known"])
-    return shared_codes(codes[0], codes[1])
+    return label_codes(table_release, table_known, columns, ["release", "known"])
 
 
 def _listed(best: Clique) -> Cliques:
-    """Return one clique as a list of one, not known to be complete."""
     return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
 
 
@@ -375,11 +357,10 @@ def _all_links(release: pd.DataFrame, known: pd.DataFrame, graph: CompatibilityG
     return links
 
 
-def _table_and_distances(data: Any, name: str) -> tuple[pd.DataFrame, Any]:
-    if isinstance(data, MetricMicrodata):
-        return data.table, data.distances_km
-    if not isinstance(data, tuple) or len(data) != 2:
-        raise DataError(f"`{name}` must be MetricMicrodata or a tuple (table, distances), got {type(data).__name__}")
+def _table_and_distances(data: Any, name: str, is_complete: bool) -> tuple[pd.DataFrame, Any]:
+    if is_complete or not isinstance(data, tuple) or len(data) != 2:
+        microdata = read_microdata(data, name)
+        return microdata.table, microdata.distances_km
     table = check_table(data[0], name, min_records=0)
     check_ids(table.index, f"{name}.index")
     return table, data[1]
@@ -394,7 +375,7 @@ def _matches(
         if column not in columns:
             raise ParameterError(f"`label_tolerances` must name columns of `quasi`, got {column!r}")
     exact = [column for column in columns if column not in tolerances]
-    matches = matches_of_codes(*_label_codes(release, known, exact))
+    matches = same_codes(*_label_codes(release, known, exact))
     check_columns(known, [*tolerances], "label_tolerances", table_name="known", min_columns=0)
     for column, tolerance in tolerances.items():
         first, second = (check_array(table[column], column) for table in (release, known))

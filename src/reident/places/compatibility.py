@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -40,27 +41,22 @@ __all__ = ["CompatibilityGraph", "compatibility_graph"]
 
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
-
 # Memory that sorting the pairs of release records takes, at most.
 _BYTES_A_PAIR = 45
-
-# Fewer vertices have no edges worth counting beforehand; of more, so many pairs are looked at.
-_SURELY_SMALL, _SAMPLED = 20_000, 20_000
 # Pieces of the join that threads may take.
 _N_PARTS = 8
 # Rows of bits, in whole words, that a thread completes at a time.
-_MIRRORED = 2048
+_RUN = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class CompatibilityGraph:
-    """Possible matches, and which of them agree about the distance of their records.
+    """Possible matches, and the pairs of them that agree about the distance of their records.
 
     Attributes
     ----------
     pairs : ndarray of int64, shape (n_vertices, 2)
-        Row v is the match that vertex v stands for: position in the release, position in the known file. Ordered by
-        known record, then by release record.
+        Row v: positions of vertex v's records in the release and in the known file; ordered by the latter first.
     adjacency : Adjacency
         The graph on these vertices.
     """
@@ -70,12 +66,12 @@ class CompatibilityGraph:
 
     @property
     def n_vertices(self) -> int:
-        """The number of possible matches."""
+        """Number of possible matches."""
         return self.adjacency.n_vertices
 
     @property
     def n_edges(self) -> int:
-        """The number of pairs of matches that are compatible."""
+        """Number of pairs of matches that are compatible."""
         return self.adjacency.n_edges
 
     @property
@@ -99,12 +95,8 @@ class CompatibilityGraph:
     def to_networkx(self) -> nx.Graph:
         """Return a networkx graph on the vertices 0..n-1, each with its match as attributes `release` and `known`."""
         graph = nx.Graph()
-        for v, (release, known) in enumerate(self.pairs.tolist()):
-            graph.add_node(v, release=release, known=known)
-        indptr, indices = self.adjacency.lists()
-        sources = np.repeat(np.arange(self.n_vertices), np.diff(indptr))
-        once = sources < indices
-        graph.add_edges_from(zip(sources[once].tolist(), indices[once].tolist(), strict=True))
+        graph.add_nodes_from((v, {"release": r, "known": w}) for v, (r, w) in enumerate(self.pairs.tolist()))
+        graph.add_edges_from(np.column_stack(sp.triu(self.to_sparse()).nonzero()).tolist())
         return graph
 
 
@@ -123,8 +115,7 @@ def compatibility_graph(
     """Build the product graph of two sets of labelled records with distances.
 
     A vertex is a match of a release record and a known record with the same label. Two matches are joined if they are
-    of different records on both sides and the distances agree. A clique is then a set of matches that can be
-    true together. Give either `window_km` or `intervals_km`.
+    of different records on both sides and the distances agree. A clique is a set of matches that can be true together.
 
     Parameters
     ----------
@@ -136,8 +127,8 @@ def compatibility_graph(
         Distances agree if the deviation ``d_known - d_release`` lies strictly between `low` and `high`. Numbers, or
         one value for each two known records: shape (m, m), or the m (m - 1) / 2 values above its diagonal, row by row.
     intervals_km : (low, high)
-        Distances agree if ``low <= d_release <= high``: the interval in which the known records' distance would be
-        released, for example the tolerance interval of a random embedding. Shapes as for `window_km`.
+        Instead of `window_km`: distances agree if ``low <= d_release <= high``, for example the tolerance interval of a
+        random embedding. Shapes as for `window_km`.
     missing : {None, "both", "either"}
         Whether distances may be missing (NaN). ``"both"``: a missing distance agrees with a missing one and with no
         other, as in the paper. ``"either"``: it agrees with every distance. None refuses missing distances.
@@ -152,21 +143,19 @@ def compatibility_graph(
 
     Raises
     ------
-    DataError
-        If labels and distances differ in length, or a distance matrix is not square, finite, symmetric, non-negative.
-    ParameterError
-        If a window is empty or not a number, or both or none of `window_km` and `intervals_km` are given.
+    DataError, ParameterError
+        If labels and distances differ in length, a distance matrix is not square, finite, symmetric, non-negative, a
+        window is empty or not a number, or both or none of `window_km` and `intervals_km` are given.
 
     Notes
     -----
     Implements Kroll (2015), Definition 6; `intervals_km` is the rule of Kroll and Schnell (2016).
-    Time O(n^2 log n + m^2 log n + edges): for each two labels the released distances are sorted once, and the ones that
-    agree with a known distance are one range. Memory: 8 bytes an edge, or a bit for each two vertices if that is less.
-    With `missing`, `directed` or `label_tolerance` every two vertices are compared, and each two take a bit.
+    Time O(n^2 log n + m^2 log n + edges), memory 8 bytes an edge, or a bit for each two vertices if that is less. With
+    `missing`, `directed` or `label_tolerance` every two vertices are compared, and each two take a bit.
 
     Examples
     --------
-    Example 9 of Kroll (2015): two matches of one record are never compatible, however short the distances.
+    Example 9 of Kroll (2015): two matches of one record are never compatible.
 
     >>> graph = compatibility_graph([1], [[0]], [1, 1], [[0, 0.5], [0.5, 0]], window_km=(-1, 1))
     >>> graph.pairs.tolist(), graph.n_edges
@@ -177,25 +166,95 @@ def compatibility_graph(
         numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
         matches = np.abs(np.subtract.outer(*numbers)) <= tolerance
         return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
-    codes_release, codes_known = encode_label_arrays(labels_release, labels_known)
-    if missing is None and not directed:
-        return graph_of_codes(codes_release, d_release, codes_known, d_known, window_km, intervals_km)
-    matches = matches_of_codes(codes_release, codes_known)
-    return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
+    frames = []
+    for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
+        column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
+        frames.append(check_column(column, name).to_frame("label"))
+    codes_release, codes_known = label_codes(frames[0], frames[1], ["label"], ["labels_release", "labels_known"])
+    return graph_of_codes(codes_release, codes_known, d_release, d_known, window_km, intervals_km, missing, directed)
+
+
+def label_codes(
+    release: pd.DataFrame, known: pd.DataFrame, columns: Sequence[str], names: Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    """Code the labels of two tables as 0..n-1 where both have them, else -1; without columns all are alike."""
+    if not columns:
+        return np.zeros(len(release), dtype=np.int64), np.zeros(len(known), dtype=np.int64)
+    first, second = encode_labels([release, known], columns, names)[:2]
+    shared = np.intersect1d(first[first >= 0], second[second >= 0])
+    number = np.full(max(first.max(initial=-1), second.max(initial=-1)) + 2, -1, dtype=np.int64)  # the last: no label
+    number[shared] = np.arange(shared.size)
+    return number[first], number[second]
+
+
+def same_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
+    """Return which records of the release (rows) have the label of which known records (columns)."""
+    return (codes_release[:, None] == codes_known) & (codes_release[:, None] >= 0)
 
 
 def graph_of_codes(
     codes_release: IntArray,
-    d_release: ArrayLike,
     codes_known: IntArray,
+    d_release: ArrayLike,
     d_known: ArrayLike,
     window_km: tuple[Any, Any] | None,
     intervals_km: tuple[Any, Any] | None,
+    missing: str | None,
+    directed: bool,
 ) -> CompatibilityGraph:
-    """Build the product graph of records with coded labels (see `shared_codes`; -1 has no match)."""
+    if missing is not None or directed:
+        matches = same_codes(codes_release, codes_known)
+        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
     d_release = complete_distances(d_release, "d_release", size=codes_release.size)
     d_known = complete_distances(d_known, "d_known", size=codes_known.size)
-    return _build(codes_release, d_release, codes_known, *_compared(d_known, window_km, intervals_km))
+    d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
+    n_codes = int(codes_release.max(initial=-1)) + 1
+    by_code = np.argsort(codes_release, kind="stable")
+    sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
+    # Of each label no more records are matched than the file with fewer of them has.
+    largest = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
+    group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    by_code = by_code[codes_release.size - group_starts[-1] :]
+    ranks = np.full(codes_release.size, -1, dtype=np.int64)
+    ranks[by_code] = np.arange(by_code.size) - group_starts[codes_release[by_code]]
+
+    n_pairs = np.where(codes_known >= 0, sizes[codes_known] if n_codes else 0, 0)
+    offsets = np.concatenate([[0], np.cumsum(n_pairs)]).astype(np.int64)
+    n_vertices, n_known = int(offsets[-1]), codes_known.size
+    advice = "give more label columns or a narrower window, or fewer records"
+    size = f"{n_vertices:,} pairs of equal labels"
+    afford(16 * n_vertices + _BYTES_A_PAIR * group_starts[-1] ** 2 / 2 + 8 * n_known**2, "labels_release", size, advice)
+    known = np.repeat(np.arange(n_known), n_pairs)
+    release = (
+        by_code[group_starts[codes_known[known]] + np.arange(known.size) - offsets[known]] if n_vertices else known
+    )
+    pairs = np.column_stack([release, known]).astype(np.int64)
+
+    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
+    start, end = np.zeros((2, n_known, n_known), dtype=np.int32)
+    parts = _parts(offsets)
+    # Contiguous and writable: the kernel is compiled for one kind of arrays.
+    low, high = np.array(low, order="C"), np.array(high, order="C")
+    bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
+    in_threads(lambda part: kernels.known_ranges(*bounds, *part, start, end), parts)
+    n_ends = int(((end - start) * np.where(codes_known[:, None] == codes_known, 2, 1)).sum())
+    words = (n_vertices + 63) // 64
+    is_dense = n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words
+    needed = 8 * n_vertices * words if is_dense else 4 * n_ends
+    afford(needed, "labels_release", f"{size} and about {n_ends / 2:.1e} edges", advice)
+
+    built = (codes_known, offsets, first, second, start, end)
+    if is_dense:
+        bits = np.zeros((n_vertices, words), dtype=np.uint64)
+        in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
+        _mirror(bits)
+        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
+    degrees = np.zeros(n_vertices, dtype=np.int64)
+    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    indices = np.empty(n_ends, dtype=np.int32)
+    in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
 
 
 def graph_of_matches(
@@ -215,31 +274,29 @@ def graph_of_matches(
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
     pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
     n_vertices, words = len(pairs), (len(pairs) + 63) // 64
-    advice = "give more label columns, or fewer records"
-    afford(8 * n_vertices * words, "labels_release", f"{n_vertices:,} possible matches", advice)
+    size, advice = f"{n_vertices:,} possible matches", "give more label columns, or fewer records"
+    afford(8 * n_vertices * words, "labels_release", size, advice)
     bits = np.zeros((n_vertices, words), dtype=np.uint64)
     arguments = pairs, d_release, *(np.array(each, order="C") for each in (d_known, low, high)), closed
-    starts = range(0, n_vertices, _MIRRORED)
-    ends = [min(start + _MIRRORED, n_vertices) for start in starts]
-    either = missing == "either"
-    in_threads(
-        lambda part: kernels.fill_directed(*arguments, either, *part, bits), list(zip(starts, ends, strict=True))
-    )
-    in_threads(lambda part: mirror_rows(bits, *part), list(zip(starts, ends, strict=True)))
+    _in_runs(lambda low, high: kernels.fill_directed(*arguments, missing == "either", low, high, bits), n_vertices)
+    _mirror(bits)
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
     n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
     return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
 
 
-def matches_of_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
-    """Return which records of the release (rows) and the known file (columns) have the same label."""
-    return (codes_release[:, None] == codes_known) & (codes_release[:, None] >= 0)
+def _mirror(bits: Any) -> None:
+    _in_runs(lambda low, high: mirror_rows(bits, low, high), len(bits))
+
+
+def _in_runs(task: Callable[[int, int], Any], n: int) -> None:
+    in_threads(lambda low: task(low, min(low + _RUN, n)), range(0, n, _RUN))
 
 
 def _compared(
     d_known: FloatArray, window_km: tuple[Any, Any] | None, intervals_km: tuple[Any, Any] | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-    """Return the known side of the deviation, its bounds, and whether they belong to the window."""
+    """Return the known side of the deviation, its bounds, and whether these belong to the window."""
     if (window_km is None) == (intervals_km is None):
         raise ParameterError("exactly one of `window_km` and `intervals_km` must be given")
     if window_km is not None:
@@ -250,7 +307,7 @@ def _compared(
 
 
 def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
-    """Return a matrix of distances that may be missing (NaN) or depend on the direction."""
+    """Return distances that may be missing (NaN) or depend on the direction."""
     matrix = np.array(check_array(distances, name), order="C")
     gaps = np.isnan(matrix)
     if matrix.ndim != 2 or (gaps.any() and not missing):
@@ -258,60 +315,32 @@ def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed
     filled = np.where(gaps, 0.0, matrix)
     if directed and matrix.shape[0] == matrix.shape[1]:
         check_distance_matrix(np.minimum(filled, filled.T), name, size=size)
-        check_distance_matrix(np.maximum(filled, filled.T), name, size=size)
-    else:
-        check_distance_matrix(filled, name, size=size)
+        filled = np.maximum(filled, filled.T)
+    check_distance_matrix(filled, name, size=size)
     return matrix
 
 
 def complete_distances(distances: ArrayLike, name: str, *, size: int) -> FloatArray:
-    """Return a distance matrix without gaps."""
     try:
         return check_distance_matrix(distances, name, size=size)
     except DataError as error:
         if "must be finite, got nan" not in str(error):
             raise
-        raise DataError(
-            f"{error}: say by `missing` what a missing distance agrees with, fill the gaps, or leave the records out"
-        ) from None
-
-
-def encode_label_arrays(labels_release: ArrayLike, labels_known: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Code labels as 0..n_labels-1 where both files have them, in order of first appearance, else -1."""
-    frames = []
-    for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
-        column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
-        frames.append(check_column(column, name).to_frame("label"))
-    codes = encode_labels(frames, ["label"], ["labels_release", "labels_known"])
-    return shared_codes(codes[0], codes[1])
-
-
-def shared_codes(codes_release: IntArray, codes_known: IntArray) -> tuple[IntArray, IntArray]:
-    """Renumber codes that occur on both sides as 0..n-1; -1 for the others."""
-    shared = np.intersect1d(codes_release[codes_release >= 0], codes_known[codes_known >= 0])
-    places = [np.searchsorted(shared, codes) for codes in (codes_release, codes_known)]
-    first, second = (
-        np.where(np.isin(codes, shared), place, -1)
-        for codes, place in zip((codes_release, codes_known), places, strict=True)
-    )
-    return first.astype(np.int64), second.astype(np.int64)
+        advice = "say by `missing` what a missing distance agrees with, fill the gaps, or leave the records out"
+        raise DataError(f"{error}: {advice}") from None
 
 
 def _check_bounds(bounds: Any, name: str, m: int, *, strict: bool) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper bounds for each two known records, as views of shape (m, m)."""
-    try:
-        ends = tuple(bounds)
-    except TypeError:
-        ends = ()
-    if len(ends) != 2:
+    if not isinstance(bounds, Iterable) or len(ends := tuple(bounds)) != 2:
         raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}")
     low, high = (_spread(bound, name, m) for bound in ends)
-    off_diagonal = ~np.eye(m, dtype=bool) if low.strides != (0, 0) or high.strides != (0, 0) else np.ones((m, m), bool)
-    empty = off_diagonal & ((low >= high) if strict else (low > high))
+    is_constant = low.strides == (0, 0) == high.strides
+    empty = (low >= high if strict else low > high) & (is_constant | ~np.eye(m, dtype=bool))
     if empty.any():
         row, column = np.argwhere(empty)[0]
         rule = "low < high" if strict else "low <= high"
-        where = "" if low.strides == (0, 0) == high.strides else f" for the known records {row} and {column}"
+        where = "" if is_constant else f" for the known records {row} and {column}"
         raise ParameterError(
             f"`{name}` must have {rule}, got ({low[row, column]:g}, {high[row, column]:g}){where}: "
             "no distance would agree with an empty window"
@@ -343,67 +372,10 @@ def _spread(bound: Any, name: str, m: int) -> FloatArray:
     return values
 
 
-def _build(
-    codes_release: IntArray,
-    d_release: FloatArray,
-    codes_known: IntArray,
-    d_known: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    closed: bool,
-) -> CompatibilityGraph:
-    n_codes = int(codes_release.max(initial=-1)) + 1
-    by_code = np.argsort(codes_release, kind="stable")
-    sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
-    # Of each label no more records are matched than the file with fewer of them has.
-    largest = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
-    group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    by_code = by_code[codes_release.size - group_starts[-1] :]
-    ranks = np.full(codes_release.size, -1, dtype=np.int64)
-    ranks[by_code] = np.arange(by_code.size) - group_starts[codes_release[by_code]]
-
-    n_pairs = np.where(codes_known >= 0, sizes[codes_known] if n_codes else 0, 0)
-    offsets = np.concatenate([[0], np.cumsum(n_pairs)]).astype(np.int64)
-    _afford(codes_release, d_release, codes_known, d_known, low, high, int(offsets[-1]), group_starts[-1])
-    known = np.repeat(np.arange(codes_known.size), n_pairs)
-    release = (
-        by_code[group_starts[codes_known[known]] + np.arange(known.size) - offsets[known]] if known.size else known
-    )
-    pairs = np.column_stack([release, known]).astype(np.int64)
-
-    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
-    n_known = codes_known.size
-    start = np.zeros((n_known, n_known), dtype=np.int32)
-    end = np.zeros((n_known, n_known), dtype=np.int32)
-    n_vertices = int(offsets[-1])
-    built = (codes_known, offsets, first, second, start, end)
-
-    parts = _parts(offsets)
-    # Contiguous and writable, so that the kernel is compiled for one kind of arrays.
-    low, high = np.array(low, order="C"), np.array(high, order="C")
-    bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
-    in_threads(lambda part: kernels.known_ranges(*bounds, *part, start, end), parts)
-    both_ways = np.where(codes_known[:, None] == codes_known, 2, 1)
-    n_ends = int(((end - start) * both_ways).sum())
-    words = (n_vertices + 63) // 64
-    if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
-        bits = np.zeros((n_vertices, words), dtype=np.uint64)
-        in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
-        ends = range(0, n_vertices, _MIRRORED)
-        in_threads(lambda low: mirror_rows(bits, low, min(low + _MIRRORED, n_vertices)), ends)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
-    degrees = np.zeros(n_vertices, dtype=np.int64)
-    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
-    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    indices = np.empty(n_ends, dtype=np.int32)
-    in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
-
-
 def _release_pairs(
     codes_release: IntArray, ranks: IntArray, d_release: FloatArray, n_codes: int
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-    """Sort the pairs of labelled release records by their two labels, smaller label first, then by distance.
+    """Sort the pairs of labelled release records by their labels, the smaller first, then by distance.
 
     Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the records' ranks.
     """
@@ -419,35 +391,6 @@ def _release_pairs(
     order = order[np.argsort(labels[order], kind="stable")]  # small numbers are sorted in linear time
     starts = np.searchsorted(labels[order], np.arange(n_codes * n_codes + 1))
     return starts, length[order], first[order], second[order]
-
-
-def _afford(
-    codes_release: IntArray,
-    d_release: FloatArray,
-    codes_known: IntArray,
-    d_known: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    n_vertices: int,
-    n_labelled: int,
-) -> None:
-    """Require that the graph fits into memory, its edges estimated from a sample of pairs of vertices."""
-    advice = "give more label columns or a narrower window, or fewer records"
-    needed = 16 * n_vertices + _BYTES_A_PAIR * n_labelled**2 / 2
-    afford(needed, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
-    if n_vertices < _SURELY_SMALL:
-        return
-    rng = np.random.default_rng(0)
-    by_label = [np.flatnonzero(codes_release == code) for code in range(int(codes_release.max()) + 1)]
-    weights = np.array([by_label[code].size if code >= 0 else 0 for code in codes_known], dtype=float)
-    w, x = rng.choice(codes_known.size, size=(2, _SAMPLED), p=weights / weights.sum())
-    r, s = (np.array([by_label[code][rng.integers(by_label[code].size)] for code in codes_known[at]]) for at in (w, x))
-    deviation = d_known[w, x] - d_release[r, s]
-    share = ((w != x) & (r != s) & (deviation > low[w, x]) & (deviation < high[w, x])).mean()
-    n_ends = share * n_vertices**2
-    needed = min(n_vertices**2 / 8 if n_vertices <= _BITS_VERTICES else np.inf, 4 * n_ends)
-    size = f"{n_vertices:,} pairs of equal labels and about {n_ends / 2:.1e} edges"
-    afford(needed, "labels_release", size, advice)
 
 
 def _parts(offsets: IntArray) -> list[tuple[int, int]]:

@@ -31,7 +31,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_within, warn_left_out
 from reident.places.masks import RADIUS_M, Container, Metres, destination
-from reident.places.points import degrees, read_places, sphere_vectors, write_places
+from reident.places.points import degrees, read_places, unit_vectors, write_places
 
 __all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "move_rigidly"]
 
@@ -190,7 +190,7 @@ def mask_areal_elimination(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, rng
         As for `mask_disc`.
     areas : GeoDataFrame of polygons with a CRS
         Small areas that do not overlap. Public, not the persons' own file.
@@ -198,8 +198,6 @@ def mask_areal_elimination(
         Column of `areas`: inhabitants, not negative.
     k : int
         Inhabitants that a merged area needs.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -282,14 +280,12 @@ def move_rigidly(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, rng
         As for `mask_disc`.
     shift_m : float, default 100,000
         How far the centre moves, in a random direction, metres.
     reflect : bool, default False
         Mirror the points as well.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -306,11 +302,11 @@ def move_rigidly(
     turn, bearing = rng.uniform(0, 2 * np.pi, 2)
     if lat.size == 0:
         return points.copy()
-    centre = sphere_vectors(lat, lon).mean(axis=0)
+    centre = unit_vectors(lat, lon).mean(axis=0)
     centre_lat, centre_lon = degrees(centre[None])
     goal_lat, goal_lon = destination(centre_lat, centre_lon, shift_m / RADIUS_M, bearing)
     # Into the frame in which the centre is the pole, turn and mirror there, and out of the goal's frame.
-    local = sphere_vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
+    local = unit_vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
     cos, sin = np.cos(turn), np.sin(turn)
     motion = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
     if reflect:
@@ -321,6 +317,6 @@ def move_rigidly(
 
 def _pole_frame(lat: float, lon: float) -> FloatArray:
     """Return the rotation that brings the place to the north pole."""
-    north, east = sphere_vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
+    north, east = unit_vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
     side = np.array([-np.sin(east), np.cos(east), 0.0])
     return np.stack([np.cross(side, north), side, north])

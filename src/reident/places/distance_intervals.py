@@ -26,17 +26,9 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class DistanceIntervals:
-    """Intervals that hold the distances of records; unpacks as ``lower_km, upper_km``.
+    """Intervals that hold the distances of records, shape (n, n), km; unpacks as ``lower_km, upper_km``.
 
-    Attributes
-    ----------
-    lower_km, upper_km : ndarray of float64, shape (n, n)
-        Ends, km: symmetric, with a zero diagonal.
-
-    Raises
-    ------
-    DataError
-        If an end is no distance matrix, the shapes differ, or a lower end exceeds an upper one.
+    Both ends are distance matrices, and no lower end exceeds an upper one; otherwise `DataError` is raised.
     """
 
     lower_km: FloatArray
@@ -80,28 +72,11 @@ class ClusterBounds(NamedTuple):
 def distance_intervals(
     distances_km: ArrayLike, *, width_km: Annotated[float, Real(0, unit="km", open_low=True)]
 ) -> DistanceIntervals:
-    """Release each distance as the interval of a grid that holds it.
+    """Release each distance, true or masked, as the interval of a grid of width `width_km` that holds it.
 
     Kroll and Schnell (2016) propose intervals and the analysis of censored data as an alternative to exact numbers.
     There is no guarantee: an intruder matches with ``intervals_km`` or a window as wide as the grid, and
     `registration_attack` on the middles of the intervals loses little where the grid is finer than the country.
-
-    Parameters
-    ----------
-    distances_km : array_like, shape (n, n)
-        Distances, km, true or masked.
-    width_km : float
-        Width of the grid, km, above 0.
-
-    Returns
-    -------
-    DistanceIntervals
-        Ends are multiples of the width.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the matrix is no distance matrix, or `width_km` is not positive.
 
     Examples
     --------
@@ -116,23 +91,9 @@ def distance_intervals(
 
 
 def nearest_neighbour_bounds(intervals: DistanceIntervals) -> NeighbourBounds:
-    """Return the records that can be, and those that must be, the nearest neighbour of each record.
+    """Return the records that can be, and those that must be, the nearest neighbour of each of at least 2 records.
 
-    Parameters
-    ----------
-    intervals : DistanceIntervals
-        At least 2 records.
-
-    Returns
-    -------
-    NeighbourBounds
-        Unpacks as ``possible, certain``. Exact if nothing but the intervals is known of the distances; ties count as
-        nearest.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than 2 records.
+    Exact over all choices of the distances from their intervals; ties count as nearest.
 
     Examples
     --------
@@ -155,27 +116,10 @@ def nearest_neighbour_bounds(intervals: DistanceIntervals) -> NeighbourBounds:
 def morans_i_bounds(
     values: ArrayLike, intervals: DistanceIntervals, *, band_km: Annotated[float, Real(0, unit="km", open_low=True)]
 ) -> Bounds:
-    """Return bounds on Moran's I with weights of 1 within a band, from intervals of distances.
+    """Return bounds on Moran's I of `values`, shape (n,), with weights of 1 within `band_km`.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One number a record, not all equal.
-    intervals : DistanceIntervals
-        Of the same records.
-    band_km : float
-        Records at most so far apart, km, are neighbours.
-
-    Returns
-    -------
-    Bounds
-        Unpacks as ``lower, upper``; nan if no pair can lie within the band. Exact over all choices of the distances
-        from their intervals with at least one pair of neighbours, whether or not these distances fit into space.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If lengths differ, all values are equal, or `band_km` is not positive.
+    Nan if no pair can lie in it. Exact over all choices of the distances from their intervals with at least one pair of
+    neighbours, whether or not these distances fit into space.
 
     Notes
     -----
@@ -211,25 +155,10 @@ def morans_i_bounds(
 def cluster_bounds(
     intervals: DistanceIntervals, *, reach_km: Annotated[float, Real(0, unit="km", open_low=True)]
 ) -> ClusterBounds:
-    """Return single-linkage clusters of records that must, and of records that can, belong together.
+    """Return single-linkage clusters, reach `reach_km`, of records that must, and of records that can, belong together.
 
-    Parameters
-    ----------
-    intervals : DistanceIntervals
-        Intervals of the distances.
-    reach_km : float
-        Records at most so far apart, km, belong to one cluster.
-
-    Returns
-    -------
-    ClusterBounds
-        Unpacks as ``certain, possible``: labels 0, 1, ... The true clusters are unions of the certain ones and lie
-        within the possible ones, so that their number lies between the two.
-
-    Raises
-    ------
-    ParameterError
-        If `reach_km` is not positive.
+    The true clusters are unions of the certain ones and lie within the possible ones, so that their number lies between
+    the two.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from reident.base import DataError, FloatArray, afford, check_coordinates
 from reident.kernels._numba import in_parts
 from reident.kernels.places import sphere
+from reident.places.points import unit_vectors
 
 __all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km", "unit_vectors"]
 
@@ -62,8 +63,6 @@ def great_circle_cross_km(
 ) -> FloatArray:
     """Return the great-circle distances, km, from every place p to every place q: shape (n_p, n_q).
 
-    Arguments and errors as in `great_circle_km`.
-
     Parameters
     ----------
     lat_p_deg, lon_p_deg : array_like of float, shape (n_p,)
@@ -88,8 +87,6 @@ def great_circle_pairs_km(
     lat_p_deg: ArrayLike, lon_p_deg: ArrayLike, lat_q_deg: ArrayLike, lon_q_deg: ArrayLike
 ) -> FloatArray:
     """Return the great-circle distances, km, between the i-th place p and the i-th place q: shape (n,).
-
-    Arguments and errors as in `great_circle_km`; both lists of places must have the same length.
 
     Parameters
     ----------
@@ -123,22 +120,17 @@ def great_circle_pairs_km(
     return np.concatenate(in_parts(of_part, p.shape[1], _FEW))
 
 
-def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
-    """Return places as unit vectors, shape (n, 3)."""
-    lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
-    return np.ascontiguousarray(sphere.unit_vectors(lat, lon).T)
-
-
 def _unit_vectors(lat: ArrayLike, lon: ArrayLike, side: str = "") -> FloatArray:
+    """Return checked places as unit vectors, shape (3, n)."""
     lat_deg, lon_deg = check_coordinates(lat, lon, lat_name=f"lat{side}_deg", lon_name=f"lon{side}_deg")
-    return sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg))
+    return np.ascontiguousarray(unit_vectors(lat_deg, lon_deg).T)
 
 
 def _cross_km(p: FloatArray, q: FloatArray, name: str = "lat_deg") -> FloatArray:
     n_p, n_q = p.shape[1], q.shape[1]
     advice = "take a sample of the places, or chosen pairs with great_circle_pairs_km"
     afford(8 * n_p * n_q, name, f"{n_p:,} x {n_q:,} distances", advice)
-    out = np.empty((p.shape[1], q.shape[1]))
+    out = np.empty((n_p, n_q))
     near = sphere.all_near(p, q)
 
     def fill(rows: slice) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from reident.base import RNGLike, Whole, check_distance_matrix, check_embedding, check_listed, check_rng, checked
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.places.tolerance import Simulation
 
 __all__ = ["EmbeddingEstimate", "estimate_embedding"]
@@ -21,15 +21,9 @@ _QUANTILES, _FLOOR_KM2 = np.linspace(0.02, 0.98, 25), 1.0
 
 
 class EmbeddingEstimate(NamedTuple):
-    """Estimated parameters of a Lipschitz embedding.
+    """Estimated parameters of a Lipschitz embedding: the likeliest, and all `candidates` with their `log_likelihood`.
 
-    Attributes
-    ----------
-    n_reference_sets, reference_set_size : int
-        The likeliest candidates.
-    candidates : DataFrame
-        All candidates with their `log_likelihood`, the likeliest first. Candidates within some units of the first
-        fit this release equally well.
+    Candidates within some units of the first cannot be told apart by this release.
     """
 
     n_reference_sets: int
@@ -49,36 +43,12 @@ def estimate_embedding(
     n_simulations: Annotated[int, Whole(2, unit="embeddings")] = 30,
     rng: RNGLike = None,
 ) -> EmbeddingEstimate:
-    """Estimate the number and the size of the secret reference sets from released distances.
+    """Estimate the number and the size of the secret reference sets from released distances, shape (n, n), km.
 
-    An intruder who does not know the parameters embeds an own file from the same population with each candidate and
-    takes the candidate whose distribution of distances is most like the released one. With the estimate the attack of
-    Kroll and Schnell (2016) goes on as if the parameters were published: the ratio of the attack's precision with
-    estimated and with true parameters is what keeping them secret is worth.
-
-    Parameters
-    ----------
-    d_release : array_like, shape (n, n)
-        Released distances, km.
-    lat, lon : array_like, shape (m,)
-        Places of the intruder's own file, degrees, from a population like that of the release.
-    area
-        Where reference places are drawn, as for `embed_distances`.
-    n_reference_sets, reference_set_sizes : sequence of int
-        Candidates; all combinations are tried.
-    n_simulations : int, default 30
-        Embeddings a candidate.
-    rng : Generator, int or None
-        Source of randomness.
-
-    Returns
-    -------
-    EmbeddingEstimate
-
-    Raises
-    ------
-    DataError, ParameterError
-        As for `embed_distances`; if `d_release` is no distance matrix or there is no candidate.
+    An intruder who does not know the parameters embeds an own file (`lat`, `lon`, degrees) from the same population
+    with each combination of the candidates `n_simulations` times, and takes the one whose distribution of distances is
+    most like the released one. With the estimate the attack of Kroll and Schnell (2016) goes on as if the parameters
+    were published. `area` is as for `embed_distances`, and so are the errors.
 
     Notes
     -----

@@ -23,7 +23,7 @@ from reident.base import (
 from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 __all__ = ["embed_by_reference_sets", "embed_distances"]
 
@@ -110,31 +110,11 @@ def embed_distances(
 
 
 def embed_by_reference_sets(lat: ArrayLike, lon: ArrayLike, reference_sets: ArrayLike) -> FloatArray:
-    """Release distances through a Lipschitz embedding with given reference sets.
+    """Release distances through a Lipschitz embedding with given reference sets: lat and lon, shape (d, k, 2).
 
     For sets that are no random places of an area: public buildings, or places drawn in proportion to the population.
-    Sets that others can guess protect less than random ones; what `embed_distances` says of the risks holds here, too.
-
-    Parameters
-    ----------
-    lat, lon : array_like of float, shape (n,)
-        Places of the records, degrees; at least two.
-    reference_sets : array_like of float, shape (d, k, 2)
-        d sets of k places each: latitude and longitude, degrees.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n)
-        Released distances, km, as those of `embed_distances`.
-
-    Raises
-    ------
-    DataError
-        If coordinates are out of range or not finite, there are fewer than two records, or the sets have another shape.
-
-    Notes
-    -----
-    Kroll and Schnell (2016), steps 3 to 5 and equations (1) and (2), with reference sets of the user's choice.
+    Sets that others can guess protect less than random ones; the risks, the result and the errors are those of
+    `embed_distances` (Kroll and Schnell 2016, steps 3 to 5).
 
     Examples
     --------
@@ -151,13 +131,14 @@ def embed_by_reference_sets(lat: ArrayLike, lon: ArrayLike, reference_sets: Arra
 
 
 def _embedded(lat_deg: FloatArray, lon_deg: FloatArray, sets: FloatArray) -> FloatArray:
-    points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
+    points = unit_vectors(lat_deg, lon_deg)
     if sets.shape[1] < _TREE_FROM:
         coordinates = coordinates_km(points, sets)
     else:
-        nearest = np.stack([cKDTree(places).query(points)[1] for places in sets])
-        coordinates = np.concatenate(
-            in_parts(lambda part: lipschitz.coordinates_from_nearest(points, sets[part], nearest[part]), len(sets))
+        across = np.ascontiguousarray(points.T)
+        nearest = (places[cKDTree(places).query(points)[1]] for places in sets)
+        coordinates = np.stack(
+            [sphere.great_circle_pairs(across, np.ascontiguousarray(places.T)) for places in nearest]
         )
     released = np.empty((points.shape[0], points.shape[0]))
 

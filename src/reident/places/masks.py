@@ -31,7 +31,7 @@ from reident.places.points import (
     projected,
     read_places,
     same_kind,
-    sphere_vectors,
+    unit_vectors,
     write_places,
 )
 
@@ -93,14 +93,10 @@ def mask_donut(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, container, rng
         As for `mask_disc`.
     inner_m, outer_m : float
         Smallest and largest displacement, metres, 0 <= inner <= outer; uniform over the ring's surface.
-    container : GeoDataFrame or GeoSeries of polygons, optional
-        As for `mask_disc`.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -139,7 +135,7 @@ def mask_population_donut(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, container, rng
         As for `mask_disc`.
     density : GeoDataFrame or DataFrame
         A public population raster: the centres of its cells with the column ``persons_per_km2``, persons per square
@@ -147,10 +143,6 @@ def mask_population_donut(
         one and a half times their usual distance is not covered: it is left out with a warning.
     k_min, k_max : int
         Persons within the smallest and the largest displacement, 0 <= k_min <= k_max.
-    container : GeoDataFrame or GeoSeries of polygons, optional
-        As for `mask_disc`.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -169,9 +161,9 @@ def mask_population_donut(
     """
     lat, lon = read_places(points)
     cells = PublicPlaces("cells of a population raster", ("persons_per_km2",)).read(density, "density")
-    centres = sphere_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
+    centres = unit_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
     tree = cKDTree(centres)
-    away, nearest = tree.query(sphere_vectors(lat, lon))
+    away, nearest = tree.query(unit_vectors(lat, lon))
     # Chords of the sphere: near enough for neighbouring cells.
     gap = np.median(tree.query(centres, k=2)[0][:, 1]) if len(centres) > 1 else np.inf
     covered = away <= 1.5 * gap
@@ -193,24 +185,17 @@ def _moved(
     rng: np.random.Generator,
     keep: BoolArray | None = None,
 ) -> Any:
-    """Return points moved within their rings, in their areas; without those that `keep` leaves out."""
+    """Return points moved uniformly on the surface of their rings, in their areas; without those not in `keep`."""
+    # The surface of a cap grows with sin^2(r / 2R), so uniform draws of that are uniform on the ring.
+    lowest, highest = (np.sin(radius / (2 * RADIUS_M)) ** 2 for radius in (inner_m, outer_m))
 
     def draw(which: Any) -> tuple[FloatArray, FloatArray]:
-        return _in_ring(lat[which], lon[which], inner_m[which], outer_m[which], rng)
+        angle = 2 * np.arcsin(np.sqrt(rng.uniform(lowest[which], highest[which])))
+        return destination(lat[which], lon[which], angle, rng.uniform(0, 2 * np.pi, angle.size))
 
     new_lat, new_lon, is_placed = drawn_within(container, lat, lon, draw)
     warn_left_out(is_placed, "found no place within `container` and are left out")
     return write_places(points, new_lat, new_lon, is_placed if keep is None else is_placed & keep)
-
-
-def _in_ring(
-    lat: FloatArray, lon: FloatArray, inner_m: Any, outer_m: Any, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return places drawn uniformly on the surface of the ring around each place."""
-    # The surface of a cap grows with sin^2(r / 2R), so uniform draws of that are uniform on the ring.
-    lowest, highest = (np.sin(np.asarray(radius) / (2 * RADIUS_M)) ** 2 for radius in (inner_m, outer_m))
-    angle = 2 * np.arcsin(np.sqrt(rng.uniform(lowest, highest, lat.size)))
-    return destination(lat, lon, angle, rng.uniform(0, 2 * np.pi, lat.size))
 
 
 def destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> tuple[FloatArray, FloatArray]:
@@ -257,29 +242,8 @@ def mask_grid(
     lat, lon = read_places(points)
     if hasattr(points, "to_crs") and points.crs.is_projected and _is_true_to_scale(points.crs, lat, lon):
         centre_lat, centre_lon, cells = _grid_of_crs(points, cell_m)
-        return _at_centres(points, lat, lon, centre_lat, centre_lon, cells, min_count, container)
-    rows = max(1, round(_HALF_TURN_M / cell_m))
-    height = 180.0 / rows
-    row = np.minimum(np.floor((lat + 90) / height), rows - 1)
-    centre_lat = (row + 0.5) * height - 90
-    columns = np.maximum(1, np.round(2 * _HALF_TURN_M * np.cos(np.radians(centre_lat)) / cell_m))
-    # A pole has every longitude.
-    column = np.floor(np.where(np.abs(lat) > 90 - 1e-9, 0, lon % 360) / (360 / columns))
-    centre_lon = longitudes_within((column + 0.5) * 360 / columns)
-    return _at_centres(points, lat, lon, centre_lat, centre_lon, np.column_stack([row, column]), min_count, container)
-
-
-def _at_centres(
-    points: Any,
-    lat: FloatArray,
-    lon: FloatArray,
-    centre_lat: FloatArray,
-    centre_lon: FloatArray,
-    cells: FloatArray,
-    min_count: int,
-    container: Any,
-) -> Any:
-    """Return points at the centres of their cells, of which each must hold `min_count`."""
+    else:
+        centre_lat, centre_lon, cells = _grid_of_sphere(lat, lon, cell_m)
     keep = np.ones(lat.size, dtype=bool)
     if container is not None:
         area = areas_of(container, lat, lon, "container")
@@ -287,7 +251,8 @@ def _at_centres(
         warn_left_out(keep, "lie outside `container` and are left out")
         centre_lat, centre_lon = nearest_within(container, area, centre_lat, centre_lon)
         cells = np.column_stack([cells, area])
-    return write_places(points, centre_lat, centre_lon, keep & _frequent(cells, min_count))
+    _, which, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    return write_places(points, centre_lat, centre_lon, keep & (counts[which.ravel()] >= min_count))
 
 
 def _is_true_to_scale(crs: Any, lat: FloatArray, lon: FloatArray) -> bool:
@@ -309,9 +274,16 @@ def _grid_of_crs(points: Any, cell_m: float) -> tuple[FloatArray, FloatArray, Fl
     return *degrees_of(centres[:, 0], centres[:, 1], points.crs), where
 
 
-def _frequent(cells: FloatArray, min_count: int) -> BoolArray:
-    _, which, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-    return np.asarray(counts[which.ravel()] >= min_count)
+def _grid_of_sphere(lat: FloatArray, lon: FloatArray, cell_m: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the centres of cells in rows of equal latitude, degrees, and the numbers of the cells."""
+    rows = max(1, round(_HALF_TURN_M / cell_m))
+    height = 180.0 / rows
+    row = np.minimum(np.floor((lat + 90) / height), rows - 1)
+    centre_lat = (row + 0.5) * height - 90
+    columns = np.maximum(1, np.round(2 * _HALF_TURN_M * np.cos(np.radians(centre_lat)) / cell_m))
+    # A pole has every longitude.
+    column = np.floor(np.where(np.abs(lat) > 90 - 1e-9, 0, lon % 360) / (360 / columns))
+    return centre_lat, longitudes_within((column + 0.5) * 360 / columns), np.column_stack([row, column])
 
 
 @checked
@@ -328,7 +300,7 @@ def swap_locations(
 
     Parameters
     ----------
-    points : GeoDataFrame or DataFrame
+    points, rng
         As for `mask_disc`.
     candidates : GeoDataFrame or DataFrame
         Places to move to, such as all addresses; of the same kind (and CRS) as `points`.
@@ -337,8 +309,6 @@ def swap_locations(
         0 metres away; give an `inner_m` above 0 to exclude it.
     container : GeoDataFrame or GeoSeries of polygons, optional
         As for `mask_disc`: candidates in other areas are none for a point.
-    rng : Generator, int or None
-        As for `mask_disc`.
 
     Returns
     -------
@@ -354,7 +324,7 @@ def swap_locations(
     same_kind(points, candidates)
     other_lat, other_lon = read_places(candidates, "candidates")
     rng = check_rng(rng)
-    vectors, targets = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
+    vectors, targets = unit_vectors(lat, lon), unit_vectors(other_lat, other_lon)
     chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * RADIUS_M))
     covered, area, other_area = np.ones(lat.size, dtype=bool), None, None
     if container is not None:

@@ -25,7 +25,7 @@ from reident.base import (
     checked,
 )
 from reident.data.simulate import points_in_area
-from reident.kernels.places import sphere
+from reident.places.distances import great_circle_pairs_km
 from reident.places.points import longitudes_like
 
 __all__ = [
@@ -104,7 +104,6 @@ def perturb_distances(
     sigma_km : float
         Standard deviation of the noise, km, at least 0.
     rng : Generator, int or None
-        Source of randomness; None draws fresh entropy from the operating system.
 
     Returns
     -------
@@ -181,7 +180,6 @@ def distance_deviation_quantiles(
     n_pairs : int, default 1000
         Pairs of points to draw; the paper's number.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------
@@ -204,8 +202,7 @@ def distance_deviation_quantiles(
     lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)
     masked = perturb_coordinates(lat, lon, sigma_deg=sigma_deg, rng=rng)
     before, after = (
-        sphere.great_circle_pairs(points[:, :n_pairs].copy(), points[:, n_pairs:].copy())
-        for points in (sphere.unit_vectors(np.radians(a), np.radians(b)) for a, b in ((lat, lon), masked))
+        great_circle_pairs_km(a[:n_pairs], b[:n_pairs], a[n_pairs:], b[n_pairs:]) for a, b in ((lat, lon), masked)
     )
     return DistanceDeviation(sigma_deg, np.sort(before - after))
 

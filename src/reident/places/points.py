@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from reident.base import (
     BoolArray,
@@ -22,9 +22,9 @@ from reident.base import (
 LAT, LON = "lat_deg", "lon_deg"
 
 
-def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
-    """Return places as unit vectors, shape (n, 3), by numpy's sines: no kernel is compiled for a mask."""
-    lat, lon = np.radians(lat_deg), np.radians(lon_deg)
+def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
+    """Return places as unit vectors, shape (n, 3)."""
+    lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 
 
@@ -60,13 +60,8 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     """Return latitudes and longitudes, degrees, NaN where there is none, and which records have an impossible place.
 
     Impossible is a place that is not finite or outside [-90, 90] or [-180, 360] degrees. A missing coordinate, or a
-    missing or empty geometry, is no place.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If `points` is neither a GeoDataFrame nor a table with ``lat_deg`` and ``lon_deg``, holds other geometries than
-        points, or has no CRS of the earth's surface.
+    missing or empty geometry, is no place. `points` that are no GeoDataFrame of points with a CRS of the earth and no
+    table with ``lat_deg`` and ``lon_deg`` are refused.
     """
     check_table(points, name, min_records=0)
     if hasattr(points, "to_crs"):
@@ -95,10 +90,7 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
 def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes, degrees, of a GeoDataFrame of points or of a table with coordinate columns.
 
-    Raises
-    ------
-    DataError, ParameterError
-        If `points` is neither, has no CRS, an empty, missing or non-point geometry, or coordinates out of range.
+    A missing or impossible place is refused (see `find_places`).
     """
     if not hasattr(points, "to_crs"):
         check_table(points, name, min_records=0)
@@ -118,13 +110,7 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
 
 
 def check_crs(crs: Any, name: str) -> Any:
-    """Return a coordinate system of the earth's surface, or None.
-
-    Raises
-    ------
-    ParameterError
-        If there is none of this name, or it is vertical, geocentric, local, or of another body.
-    """
+    """Return a coordinate system of the earth's surface, or None; refuse any other."""
     if crs is None:
         return None
     if not hasattr(crs, "to_wkt"):
@@ -148,16 +134,16 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
     """Return latitudes and longitudes, degrees, of coordinates in a reference system."""
     import geopandas as gpd
 
-    projected_points = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
-    return projected_points.y.to_numpy(float), projected_points.x.to_numpy(float)
+    places = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
+    return places.y.to_numpy(float), places.x.to_numpy(float)
 
 
 def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
     """Return east and north in a reference system of latitudes and longitudes, degrees."""
     import geopandas as gpd
 
-    projected_points = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
-    return projected_points.x.to_numpy(float), projected_points.y.to_numpy(float)
+    places = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
+    return places.x.to_numpy(float), places.y.to_numpy(float)
 
 
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:
@@ -169,18 +155,13 @@ def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray 
     moved = points.copy()
     if not hasattr(points, "to_crs"):
         moved[LAT], moved[LON] = lat, longitudes_like(lon, points[LON].to_numpy(float))
-    elif points.crs.is_geographic and points.crs == "EPSG:4326":
-        import geopandas as gpd
-
-        lon = longitudes_like(lon, points.geometry.x.to_numpy())
-        moved[points.geometry.name] = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs=points.crs), index=points.index)
     else:
         import geopandas as gpd
 
-        lon = longitudes_within(lon)
-
+        is_wgs84 = points.crs == "EPSG:4326"
+        lon = longitudes_like(lon, points.geometry.x.to_numpy()) if is_wgs84 else longitudes_within(lon)
         wgs84 = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326"), index=points.index)
-        moved[points.geometry.name] = wgs84.to_crs(points.crs)
+        moved[points.geometry.name] = wgs84.set_crs(points.crs) if is_wgs84 else wgs84.to_crs(points.crs)
     return moved if keep is None else moved[np.asarray(keep)]
 
 
@@ -193,10 +174,6 @@ def same_kind(points: Any, candidates: Any) -> None:
         )
     if hasattr(points, "to_crs") and candidates.crs is not None and points.crs != candidates.crs:
         raise DataError(
-            f"`candidates` must have the CRS of `points` ({_crs_name(points)}), got {_crs_name(candidates)}: "
-            "transform it first"
+            f"`candidates` must have the CRS of `points` ({points.crs.to_string()}), got "
+            f"{candidates.crs.to_string()}: transform it first"
         )
-
-
-def _crs_name(frame: pd.DataFrame) -> str:
-    return str(frame.crs.to_string())

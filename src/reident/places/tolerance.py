@@ -71,12 +71,6 @@ class ToleranceIntervals:
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.lo, self.hi))
 
-    def __getitem__(self, position: int) -> FloatArray:
-        return (self.lo, self.hi)[position]
-
-    def __len__(self) -> int:
-        return 2
-
 
 def tolerance_intervals(
     lat: ArrayLike,
@@ -110,7 +104,6 @@ def tolerance_intervals(
         of new distances: at most .03 less at the default, .05 at 100 (measured at d = 20, k = 10, worst at small
         `alpha`). `coverage` of the result reports the share that is reached.
     rng : Generator, int or None
-        Source of randomness.
 
     Returns
     -------
@@ -283,29 +276,11 @@ def tolerated(
     n_simulations: int = 100,
     rng: RNGLike = None,
 ) -> dict[str, Any]:
-    """Return the tolerance of the intruder under a rule: ``window_km`` or ``intervals_km`` of `common_subgraph_attack`.
+    """Return the tolerance of the intruder under one of `RULES`: ``window_km`` or ``intervals_km`` of an attack.
 
-    Parameters
-    ----------
-    rule : str
-        One of `RULES`.
-    lat, lon : ndarray of float64, shape (n,)
-        The intruder's own places, degrees.
-    options : mapping
-        The method's options and public inputs by name.
-    simulate : callable
-        Releases the intruder's own file: the rows released and their distances, km.
-    alpha : float
-        The share of deviations that is tolerated, inside (0, 1).
-    n_simulations : int, default 100
-        Releases to simulate, at most.
-    rng : Generator, int or None
-        Source of randomness.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such rule, or it is about another method.
+    `lat`, `lon` are the intruder's own places, degrees; `options` the method's options and public inputs by name;
+    `simulate` releases the intruder's own file (rows released, distances in km), at most `n_simulations` times; `alpha`
+    is the share of deviations that is tolerated, inside (0, 1). A rule about another method raises `ParameterError`.
     """
     check_choice(rule, "window", RULES)
     alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)

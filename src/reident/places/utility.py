@@ -1,7 +1,4 @@
-"""Metric. Utility of released places and distances: agreement of an analysis of the release with one of the original.
-
-Each lies in [0, 1] and is 1 for the original.
-"""
+"""Metric. Utility of released distances and places: agreement of analyses of the release and of the original."""
 
 from __future__ import annotations
 
@@ -11,19 +8,35 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import Choice, DataError, FloatArray, Real, Whole, check_distance_matrix, checked
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    Real,
+    Whole,
+    check_choice,
+    check_distance_matrix,
+    check_integer,
+    check_real,
+    checked,
+)
+from reident.places.distance_analyses import autocorrelation, bisquare
 from reident.places.distances import great_circle_pairs_km
-from reident.places.points import read_places
-from reident.places.spatial import autocorrelation, clustering_agreement, gwr_weight_overlap
+from reident.places.points import degrees, read_places, unit_vectors
 
 __all__ = [
     "cells_kept",
+    "clustering_agreement",
     "clusters_kept",
     "density_index_kept",
+    "distance_utilities",
     "gearys_c_kept",
+    "gwr_weight_overlap",
     "mean_centre_kept",
     "morans_i_kept",
+    "nearest_neighbour_agreement",
     "places_kept",
+    "rank_correlation",
     "ranks_kept",
     "small_distances_kept",
     "standard_distance_kept",
@@ -31,198 +44,219 @@ __all__ = [
 ]
 
 
-def _both(original_km: ArrayLike, release_km: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    original = check_distance_matrix(original_km, "original_km")
-    if len(original) < 3:
-        raise DataError(f"`original_km` must be of at least 3 records, got {len(original)}")
-    return original, check_distance_matrix(release_km, "release_km", size=len(original))
+# Comparisons of two distance matrices of the same records, d_original and d_release: km, shape (n, n).
 
 
-def _ratio(first: float, second: float) -> float:
-    """Return the smaller over the larger of two lengths."""
-    return min(first, second) / max(first, second) if max(first, second) > 0 else 1.0
+def _both(d_original: ArrayLike, d_release: ArrayLike, at_least: int) -> tuple[FloatArray, FloatArray]:
+    original = check_distance_matrix(d_original, "d_original")
+    if len(original) < at_least:
+        raise DataError(f"`d_original` must have at least {at_least} records, got {len(original)}")
+    return original, check_distance_matrix(d_release, "d_release", size=len(original))
 
 
-def _left_of(length: float, lost: float) -> float:
-    """Return 1 - lost / length, at least 0; of length 0 whether less than 1e-9 is lost."""
-    return max(0.0, 1 - lost / length) if length > 0 else float(lost < 1e-9)
+def _to_others(d: FloatArray) -> FloatArray:
+    """Return distances with those from a record to itself beyond all others."""
+    return np.where(np.eye(len(d), dtype=bool), np.inf, d)
 
 
-@checked
-def ranks_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
-    """Return the mean over the records of the rank correlation of true and released distances to all others.
+def nearest_neighbour_agreement(d_original: ArrayLike, d_release: ArrayLike) -> float:
+    """Return the share of records with the same nearest neighbour in the release.
+
+    Where several released neighbours are equally near, each of them is chosen with the same probability.
 
     Parameters
     ----------
-    original_km, release_km : array_like of float, shape (n, n)
-        Distances between the same records in the same order, km; n at least 3.
+    d_original, d_release : array_like, shape (n, n)
+        Distances, km.
 
     Returns
     -------
     float
-        In [0, 1]; a correlation below 0, or with distances that are all alike, counts 0.
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If a matrix is no distance matrix, or they differ in size.
 
     Notes
     -----
-    Kroll and Schnell (2016), figure 2, right, over all records.
+    Kroll and Schnell (2016), figure 2, left.
+
+    Examples
+    --------
+    >>> d = np.array([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
+    >>> nearest_neighbour_agreement(d, d)
+    1.0
     """
-    n = len(_both(original_km, release_km)[0])
+    original, release = map(_to_others, _both(d_original, d_release, 2))
+    truly = original == original.min(axis=1, keepdims=True)
+    claimed = release == release.min(axis=1, keepdims=True)
+    return float(((truly & claimed).sum(axis=1) / claimed.sum(axis=1)).mean())
+
+
+def rank_correlation(d_original: ArrayLike, d_release: ArrayLike, *, record: int) -> float:
+    """Return Spearman's correlation of the distances from a record to all others, nan if all of one side are equal.
+
+    Kroll and Schnell (2016), figure 2, right.
+    """
+    original, release = _both(d_original, d_release, 3)
+    record = check_integer(record, "record", low=0, high=len(original) - 1)
+    return float(_rank_correlations(original, release)[record])
+
+
+def _rank_correlations(original: FloatArray, release: FloatArray) -> FloatArray:
+    n = len(original)
     others = ~np.eye(n, dtype=bool)
-    ranks = [pd.DataFrame(d[others].reshape(n, n - 1).T).rank().to_numpy().T for d in _both(original_km, release_km)]
-    first, second = (rank - rank.mean(axis=1, keepdims=True) for rank in ranks)
-    spread = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
-    correlation = np.divide((first * second).sum(axis=1), spread, out=np.zeros(n), where=spread > 0)
-    return float(np.clip(correlation, 0, 1).mean())
+    ranks = (pd.DataFrame(d[others].reshape(n, n - 1).T).rank().to_numpy() for d in (original, release))
+    first, second = (rank - rank.mean(axis=0) for rank in ranks)
+    spread = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+    return np.divide((first * second).sum(axis=0), spread, out=np.full(n, np.nan), where=spread > 0)
+
+
+@checked
+def ranks_kept(d_original: ArrayLike, d_release: ArrayLike) -> float:
+    """Return the mean over the records of `rank_correlation`, of which one below 0 or without a value counts 0."""
+    correlations = _rank_correlations(*_both(d_original, d_release, 3))
+    return float(np.clip(np.nan_to_num(correlations), 0, 1).mean())
 
 
 @checked
 def small_distances_kept(
-    original_km: ArrayLike,
-    release_km: ArrayLike,
+    d_original: ArrayLike,
+    d_release: ArrayLike,
     *,
     share: Annotated[float, Real(0, 1, unit="share of pairs", open_low=True)] = 0.1,
 ) -> float:
-    """Return one less the mean error of the smallest distances as a share of their mean, at least 0.
+    """Return 1 - mean error / mean, at least 0, of the `share` of smallest distances."""
+    original, release = _both(d_original, d_release, 3)
+    pairs = np.triu(np.ones_like(original, dtype=bool), 1)
+    near = pairs & (original <= np.quantile(original[pairs], share))
+    return _remaining(float(original[near].mean()), float(np.abs(release - original)[near].mean()))
+
+
+def clustering_agreement(
+    d_original: ArrayLike,
+    d_release: ArrayLike,
+    *,
+    n_clusters: Annotated[int, Whole(2, unit="clusters")],
+    linkage: Annotated[str, Choice("average", "single", "complete")] = "average",
+) -> float:
+    """Return the adjusted Rand index between agglomerative clusterings of the original and the released distances.
 
     Parameters
     ----------
-    original_km, release_km
-        As for `ranks_kept`.
-    share : float, default 0.1
-        Which of all true distances count: the smallest.
+    d_original, d_release : array_like, shape (n, n)
+        Distances, km.
+    n_clusters : int
+        Clusters to cut both trees into, at least 2 and at most n.
+    linkage : {"single", "complete", "average"}
+        How clusters are joined.
 
     Returns
     -------
     float
-        In [0, 1].
+        1 for the same clusters, about 0 for unrelated ones.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As for `nearest_neighbour_agreement`; if an option breaks its rule.
     """
-    original, release = _both(original_km, release_km)
-    upper = np.triu_indices(len(original), 1)
-    near = original[upper] <= np.quantile(original[upper], share)
-    error = float(np.abs(release - original)[upper][near].mean())
-    return _left_of(float(original[upper][near].mean()), error)
+    from scipy.cluster import hierarchy
+    from scipy.spatial.distance import squareform
+    from sklearn.metrics import adjusted_rand_score
+
+    both = _both(d_original, d_release, 2)
+    n_clusters = check_integer(n_clusters, "n_clusters", low=2, high=len(both[0]))
+    check_choice(linkage, "linkage", ["single", "complete", "average"])
+    trees = (hierarchy.linkage(squareform(d, checks=False), linkage) for d in both)
+    return float(adjusted_rand_score(*(hierarchy.fcluster(tree, n_clusters, "maxclust") for tree in trees)))
 
 
 @checked
 def clusters_kept(
-    original_km: ArrayLike,
-    release_km: ArrayLike,
+    d_original: ArrayLike,
+    d_release: ArrayLike,
     *,
     n_clusters: Annotated[int, Whole(2, unit="clusters")] = 5,
     linkage: Annotated[str, Choice("average", "single", "complete")] = "average",
 ) -> float:
-    """Return the agreement of clusters of the released with clusters of the true distances; see `clustering_agreement`.
-
-    Parameters
-    ----------
-    original_km, release_km
-        As for `ranks_kept`.
-    n_clusters : int, default 5
-        At most the number of records counts.
-    linkage : {"average", "single", "complete"}
-
-    Returns
-    -------
-    float
-        The adjusted Rand index, at least 0.
-    """
-    original, release = _both(original_km, release_km)
+    """Return `clustering_agreement`, at least 0, with fewer clusters than records."""
+    original, release = _both(d_original, d_release, 3)
     n_clusters = min(n_clusters, len(original) - 1)
     return max(0.0, clustering_agreement(original, release, n_clusters=n_clusters, linkage=linkage))
 
 
+def gwr_weight_overlap(d_original: ArrayLike, d_release: ArrayLike, *, bandwidth_km: float) -> float:
+    """Return the overlap of the bisquare weights of a geographically weighted regression: 1 for equal weights.
+
+    Each row of weights (without the record itself) is scaled to sum 1; the overlap of two rows is the sum of the
+    smaller entries; the mean over the records that have weights in the original, nan if there is none.
+    """
+    bandwidth_km = check_real(bandwidth_km, "bandwidth_km", low=0, open_low=True)
+    rows = []
+    for d in _both(d_original, d_release, 2):
+        weight = bisquare(_to_others(d) / bandwidth_km)
+        total = weight.sum(axis=1, keepdims=True)
+        rows.append(np.divide(weight, total, out=np.zeros_like(weight), where=total > 0))
+    has_weights = rows[0].any(axis=1)
+    return float(np.minimum(*rows).sum(axis=1)[has_weights].mean()) if has_weights.any() else float("nan")
+
+
 @checked
 def weights_kept(
-    original_km: ArrayLike, release_km: ArrayLike, *, n_neighbours: Annotated[int, Whole(1, unit="records")] = 20
+    d_original: ArrayLike, d_release: ArrayLike, *, n_neighbours: Annotated[int, Whole(1, unit="records")] = 20
 ) -> float:
-    """Return the overlap of the weights that geographically weighted regression gives records; see `gwr_weights`.
-
-    Parameters
-    ----------
-    original_km, release_km
-        As for `ranks_kept`.
-    n_neighbours : int, default 20
-        The bandwidth is the median distance to so many of the nearest records of the original.
-
-    Returns
-    -------
-    float
-        In [0, 1], the mean over the records that have weights in the original.
-    """
-    original, release = _both(original_km, release_km)
-    reach = min(n_neighbours, len(original) - 1)
-    bandwidth = float(np.median(np.sort(original, axis=1)[:, reach]))
+    """Return `gwr_weight_overlap` for the median distance to the `n_neighbours`-th neighbour as bandwidth."""
+    original, release = _both(d_original, d_release, 3)
+    bandwidth = float(np.median(np.sort(original, axis=1)[:, min(n_neighbours, len(original) - 1)]))
     if bandwidth <= 0:
         return float(np.abs(original - release).max() < 1e-9)
-    overlap = gwr_weight_overlap(original, release, bandwidth_km=bandwidth)
-    return 0.0 if np.isnan(overlap) else overlap
+    return float(np.nan_to_num(gwr_weight_overlap(original, release, bandwidth_km=bandwidth)))
 
 
 @checked
-def density_index_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
+def density_index_kept(d_original: ArrayLike, d_release: ArrayLike) -> float:
     """Return the smaller over the larger of the mean distances to the nearest neighbour: of Clark and Evans' index.
 
-    Parameters
-    ----------
-    original_km, release_km
-        As for `ranks_kept`.
-
-    Returns
-    -------
-    float
-        In [0, 1]. Whether records crowd or keep apart; the surface of the area, which both indices divide by, drops
-        out.
+    The surface of the area, which both indices divide by, drops out.
     """
-    first, second = (
-        float(np.where(np.eye(len(d), dtype=bool), np.inf, d).min(axis=1).mean())
-        for d in _both(original_km, release_km)
-    )
-    return _ratio(first, second)
+    return _ratio(*(float(_to_others(d).min(axis=1).mean()) for d in _both(d_original, d_release, 3)))
 
 
 @checked
 def morans_i_kept(
-    original_km: ArrayLike,
-    release_km: ArrayLike,
+    d_original: ArrayLike,
+    d_release: ArrayLike,
     values: ArrayLike,
     *,
     neighbours: Annotated[int, Whole(1, unit="records")] = 6,
 ) -> float:
-    """Return one less the mean absolute change of Moran's I of the records' values, at least 0.
+    """Return 1 - mean absolute change of Moran's I, at least 0, over the columns of `values` that vary.
 
-    Parameters
-    ----------
-    original_km, release_km
-        As for `ranks_kept`.
-    values : array_like of float, shape (n,) or (n, columns)
-        Numbers of the records; columns that are constant do not count.
-    neighbours : int, default 6
-        Contiguity: so many of the nearest records.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan without a column that varies.
+    `values` has shape (n,) or (n, columns); see `autocorrelation` with contiguity for `neighbours`. nan without such a
+    column.
     """
-    return _statistic_kept(original_km, release_km, values, neighbours, "morans_i")
+    return _statistic_kept(d_original, d_release, values, neighbours, "morans_i")
 
 
 @checked
 def gearys_c_kept(
-    original_km: ArrayLike,
-    release_km: ArrayLike,
+    d_original: ArrayLike,
+    d_release: ArrayLike,
     values: ArrayLike,
     *,
     neighbours: Annotated[int, Whole(1, unit="records")] = 6,
 ) -> float:
-    """Return one less the mean absolute change of Geary's C, as `morans_i_kept`."""
-    return _statistic_kept(original_km, release_km, values, neighbours, "gearys_c")
+    """Return 1 - mean absolute change of Geary's C, at least 0, as `morans_i_kept`."""
+    return _statistic_kept(d_original, d_release, values, neighbours, "gearys_c")
 
 
 def _statistic_kept(
-    original_km: ArrayLike, release_km: ArrayLike, values: ArrayLike, neighbours: int, name: str
+    d_original: ArrayLike, d_release: ArrayLike, values: ArrayLike, neighbours: int, name: str
 ) -> float:
-    both = _both(original_km, release_km)
+    both = _both(d_original, d_release, 3)
     columns = np.asarray(values, np.float64).reshape(len(both[0]), -1).T
     reach = min(neighbours, len(both[0]) - 1)
     changes = []
@@ -232,100 +266,122 @@ def _statistic_kept(
     return max(0.0, 1 - float(np.mean(changes))) if changes else float("nan")
 
 
-def _centre(lat: FloatArray, lon: FloatArray) -> tuple[float, float]:
+def distance_utilities(
+    d_original: ArrayLike,
+    d_release: ArrayLike,
+    *,
+    values: ArrayLike | None = None,
+    small_km: Annotated[float, Real(0, unit="km", open_low=True)] = 25.0,
+    n_clusters: Annotated[int, Whole(2, unit="clusters")] = 10,
+    neighbours: Annotated[int, Whole(1, unit="records")] = 6,
+    band_km: Annotated[float, Real(0, unit="km", open_low=True)] = 50.0,
+    bandwidth_km: Annotated[float, Real(0, unit="km", open_low=True)] = 100.0,
+) -> dict[str, Any]:
+    """Return the measures of Kroll and Schnell (2016) for one release: a row for a risk-utility map.
+
+    Parameters
+    ----------
+    d_original, d_release : array_like, shape (n, n)
+        Distances, km.
+    values : array_like, shape (n,), optional
+        An attribute whose autocorrelation is compared; without it those entries are left out.
+    small_km : float
+        Distances below it count in `small_error_km`.
+    n_clusters, neighbours, band_km, bandwidth_km
+        Options of `clustering_agreement`, `autocorrelation` and the bisquare weights of a regression.
+
+    Returns
+    -------
+    dict
+        `nearest_neighbour`, `small_error_km` (mean absolute error, nan without a small distance), `clusters_ari`,
+        `gwr_overlap`, and for values `moran_contiguity`, `geary_contiguity`, `moran_band`, `geary_band`, each beside
+        its error against the original (`..._error`).
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a matrix is no distance matrix, or an option breaks its rule.
+    """
+    original, release = _both(d_original, d_release, 3)
+    for name, length in (("small_km", small_km), ("band_km", band_km), ("bandwidth_km", bandwidth_km)):
+        check_real(length, name, low=0, open_low=True)
+    check_integer(neighbours, "neighbours", low=1)
+    clusters = min(check_integer(n_clusters, "n_clusters", low=2), len(original))
+    small = np.triu(original < small_km, 1)
+    row: dict[str, Any] = {
+        "nearest_neighbour": nearest_neighbour_agreement(original, release),
+        "small_error_km": float(np.abs(release - original)[small].mean()) if small.any() else float("nan"),
+        "clusters_ari": clustering_agreement(original, release, n_clusters=clusters),
+        "gwr_overlap": gwr_weight_overlap(original, release, bandwidth_km=bandwidth_km),
+    }
+    if values is None:
+        return row
+    for name in ("contiguity", "band"):
+        options: dict[str, Any] = {"weights": name, "neighbours": neighbours, "band_km": band_km}
+        truth, released = (autocorrelation(values, d, **options) for d in (original, release))
+        row |= {f"moran_{name}": released.morans_i, f"moran_{name}_error": abs(released.morans_i - truth.morans_i)}
+        row |= {f"geary_{name}": released.gearys_c, f"geary_{name}_error": abs(released.gearys_c - truth.gearys_c)}
+    return row
+
+
+# Comparisons of the places of the same records: tables with ``lat_deg`` and ``lon_deg``, or GeoDataFrames.
+
+
+def _ratio(first: float, second: float) -> float:
+    """Return the smaller over the larger of two lengths."""
+    return min(first, second) / max(first, second) if max(first, second) > 0 else 1.0
+
+
+def _remaining(length: float, loss: float) -> float:
+    """Return 1 - loss / length, at least 0; of length 0 whether the loss is below 1e-9."""
+    return max(0.0, 1 - loss / length) if length > 0 else float(loss < 1e-9)
+
+
+def _centre(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the place below the mean of the places on the sphere, degrees."""
-    phi, lam = np.radians(lat), np.radians(lon)
-    x, y, z = (float(part.mean()) for part in (np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)))
-    return float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))
+    return degrees(unit_vectors(lat, lon).mean(axis=0, keepdims=True))
 
 
 def _spread_km(lat: FloatArray, lon: FloatArray) -> float:
     """Return the standard distance: the root of the mean squared distance from the mean centre, km."""
-    centre = _centre(lat, lon)
-    away = great_circle_pairs_km(lat, lon, np.full(len(lat), centre[0]), np.full(len(lat), centre[1]))
+    away = great_circle_pairs_km(lat, lon, *(np.repeat(part, len(lat)) for part in _centre(lat, lon)))
     return float(np.sqrt((away**2).mean()))
 
 
 @checked
 def mean_centre_kept(original: Any, release: Any) -> float:
-    """Return one less the shift of the mean centre as a share of the original's standard distance, at least 0.
-
-    Parameters
-    ----------
-    original, release : DataFrame with ``lat_deg`` and ``lon_deg``, or GeoDataFrame
-        Places, degrees; not modified.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
+    """Return 1 - shift of the mean centre / standard distance of the original, at least 0."""
     places, moved = read_places(original, "original"), read_places(release, "release")
-    (lat, lon), (other_lat, other_lon) = _centre(*places), _centre(*moved)
-    return _left_of(_spread_km(*places), float(great_circle_pairs_km([lat], [lon], [other_lat], [other_lon])[0]))
+    return _remaining(_spread_km(*places), float(great_circle_pairs_km(*_centre(*places), *_centre(*moved))[0]))
 
 
 @checked
 def standard_distance_kept(original: Any, release: Any) -> float:
-    """Return the smaller over the larger of the standard distances of the true and the released places.
-
-    Parameters
-    ----------
-    original, release
-        As for `mean_centre_kept`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
+    """Return the smaller over the larger of the standard distances."""
     return _ratio(_spread_km(*read_places(original, "original")), _spread_km(*read_places(release, "release")))
 
 
 @checked
 def places_kept(original: Any, release: Any) -> float:
-    """Return one less the median displacement as a share of the original's standard distance, at least 0.
-
-    Parameters
-    ----------
-    original, release
-        As for `mean_centre_kept`, the same records in the same order.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
-    (lat, lon), (other_lat, other_lon) = read_places(original, "original"), read_places(release, "release")
-    moved = float(np.median(great_circle_pairs_km(lat, lon, other_lat, other_lon)))
-    return _left_of(_spread_km(lat, lon), moved)
+    """Return 1 - median displacement / standard distance of the original, at least 0."""
+    places, moved = read_places(original, "original"), read_places(release, "release")
+    return _remaining(_spread_km(*places), float(np.median(great_circle_pairs_km(*places, *moved))))
 
 
 @checked
 def cells_kept(original: Any, release: Any, *, n_cells: Annotated[int, Whole(1, unit="cells")] = 10) -> float:
-    """Return one less the total variation between the shares of records in the cells of a grid.
+    """Return 1 - total variation between the shares of records in the cells of a grid.
 
-    Parameters
-    ----------
-    original, release
-        As for `mean_centre_kept`.
-    n_cells : int, default 10
-        Cells along the longer side of the area that the original spans, about square; all that lies outside is one
-        more.
-
-    Returns
-    -------
-    float
-        In [0, 1]: what a map of counts by cell keeps.
+    `n_cells` are along the longer side of the area that the original spans; cells are about square, and all that lies
+    outside is one more.
     """
     lat, lon = read_places(original, "original")
     south, west, squeeze = lat.min(), lon.min(), np.cos(np.radians(lat.mean()))
     side = max(np.ptp(lat), np.ptp(lon) * squeeze, 1e-9) / n_cells
-    counts = []
+    shares = []
     for y, x in ((lat, lon), read_places(release, "release")):
         row, column = np.floor((y - south) / side), np.floor((x - west) * squeeze / side)
         inside = (row >= 0) & (row <= n_cells) & (column >= 0) & (column <= n_cells)
         cell = np.where(inside, np.minimum(row, n_cells - 1) * n_cells + np.minimum(column, n_cells - 1), -1)
-        counts.append(pd.Series(cell).value_counts(normalize=True))
-    gaps = counts[0].sub(counts[1], fill_value=0.0).abs()
-    return float(1 - gaps.sum() / 2)
+        shares.append(pd.Series(cell).value_counts(normalize=True))
+    return float(1 - shares[0].sub(shares[1], fill_value=0.0).abs().sum() / 2)

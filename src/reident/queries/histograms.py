@@ -25,7 +25,7 @@ from reident.base import (
     check_vector,
 )
 from reident.queries.budget import Budget, spend
-from reident.queries.domain import category_positions, clipped, warn_replaced
+from reident.queries.domain import FAILURES, category_positions, clipped, rows_of, warn_replaced
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.queries import ADJACENCIES, answer_reach
@@ -131,7 +131,10 @@ def laplace_histogram(
         raise ParameterError("`bins` or `categories` must be given, and not both: regions taken from the data leak")
     edges = _edges(bins, bounds) if categories is None else None
     index = _declared(categories) if edges is None else pd.IntervalIndex.from_breaks(edges, closed="left", name="bin")
-    _check_form(values, partition if edges is None else None)
+    if edges is None and partition is not None:
+        check_callable(partition, "partition")
+    elif np.ndim(check_array(values, "values", None)) != 1:
+        raise DataError(f"`values` must be one-dimensional, got shape {np.shape(values)}")
     if edges is not None:
         inside, n_outside = clipped(values, edges[0], edges[-1], edges[0], "values")
         positions = np.minimum(np.searchsorted(edges, inside, side="right") - 1, len(edges) - 2)
@@ -163,22 +166,15 @@ def _declared(categories: Any) -> pd.Index:
     return index
 
 
-def _check_form(values: Any, partition: Callable[[Any], Hashable] | None) -> None:
-    if partition is not None:
-        check_callable(partition, "partition")
-    elif np.ndim(check_array(values, "values", None)) != 1:
-        raise DataError(f"`values` must be one-dimensional, got shape {np.shape(values)}")
-
-
 def _regions_of(values: Any, partition: Callable[[Any], Hashable] | None) -> list[Any]:
     """Return the region of each record; None where the partition fails."""
     if partition is None:
         return list(values)
     regions: list[Any] = []
-    for row in (row for _, row in values.iterrows()) if isinstance(values, pd.DataFrame) else values:
+    for row in rows_of(values):
         try:
             regions.append(partition(row))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        except FAILURES:
             regions.append(None)
     return regions
 

@@ -24,7 +24,6 @@ def self_information(probability: float) -> float:
     Returns
     -------
     float
-        Bits.
 
     Raises
     ------
@@ -49,7 +48,6 @@ def min_entropy(probabilities: Any) -> float:
     Returns
     -------
     float
-        Bits.
 
     Notes
     -----
@@ -64,7 +62,6 @@ def statistical_distance(first: Any, second: Any) -> float:
     Parameters
     ----------
     first, second : array_like of float, shape (n,)
-        Two distributions over the same outcomes.
 
     Returns
     -------

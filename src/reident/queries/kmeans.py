@@ -67,10 +67,6 @@ class PrivateKMeans:
     private: bool
     n_clipped: int = field(default=0, repr=False)
 
-    def predict(self, points: ArrayLike) -> IntArray:
-        """Return the nearest centre of each point. About people: then it is for the keeper of the data only."""
-        return nearest_centre(np.atleast_2d(np.asarray(points, dtype=np.float64)), self.centres)
-
     def inertia(self, points: ArrayLike) -> float:
         """Return the mean squared distance to the nearest centre. It depends on the points: not for publication."""
         listed = np.atleast_2d(np.asarray(points, dtype=np.float64))
@@ -165,10 +161,10 @@ def private_kmeans(
         rounds = [exact / 2 ** (position + 1) for position in range(n_iterations)]
     spend(budget, sum(rounds), "k-means")
     warn_replaced(n_clipped, "of `points` lay outside `bounds` or had missing coordinates, and were replaced")
-    counts = np.zeros(n_clusters)
+    counts, sensitivity = np.zeros(n_clusters), 1 + Fraction(cube.shape[1], 2 if centred else 1)
     for share in rounds:
-        counts, sums = _noisy_queries(cube, centres, share, centred, source)
-        deviation = math.sqrt(2) * float(_sensitivity(cube.shape[1], centred) / share)
+        counts, sums = _noisy_queries(cube, centres, share / sensitivity, STEPS // 2 if centred else 0, source)
+        deviation = math.sqrt(2) * float(sensitivity / share)
         centres = _move(centres, counts, sums, deviation if empty == "split" else 0.5, empty, public)
     return PrivateKMeans(
         low + centres * width, np.clip(counts, 0, None), float(sum(rounds)), n_iterations, rng is None, n_clipped
@@ -182,20 +178,13 @@ def _to_cube(points: Any, bounds: Any) -> tuple[IntArray, FloatArray, FloatArray
         raise DataError(f"`points` must have one row a point and at least one column, got shape {shape}")
     d = shape[1] if len(shape) == 2 else 1
     pairs = np.asarray(bounds, dtype=object)
-    if pairs.ndim == 2:
-        if pairs.shape != (d, 2):
-            raise ParameterError(f"`bounds` must be one pair or one pair a column ({d}), got shape {pairs.shape}")
-        limits = np.array([check_bounds(tuple(pair)) for pair in bounds])
-    else:
-        limits = np.array([check_bounds(bounds)] * d)
-    low, high = limits.T
+    if pairs.ndim == 2 and pairs.shape != (d, 2):
+        raise ParameterError(f"`bounds` must be one pair or one pair a column ({d}), got shape {pairs.shape}")
+    listed = [tuple(pair) for pair in bounds] if pairs.ndim == 2 else [bounds] * d
+    low, high = np.array([check_bounds(pair) for pair in listed]).T
     inside, n_replaced = clipped(points, low, high, (low + high) / 2, "points")
     steps = np.rint((inside.reshape(-1, d) - low) / (high - low) * STEPS).astype(np.int64)
     return steps, low, high - low, n_replaced
-
-
-def _sensitivity(d: int, centred: bool) -> Fraction:
-    return 1 + Fraction(d, 2 if centred else 1)
 
 
 def cluster_queries(cube: IntArray, centres: FloatArray, shift: int = 0) -> tuple[IntArray, IntArray]:
@@ -209,11 +198,9 @@ def cluster_queries(cube: IntArray, centres: FloatArray, shift: int = 0) -> tupl
 
 
 def _noisy_queries(
-    cube: IntArray, centres: FloatArray, share: Fraction, centred: bool, source: Entropy
+    cube: IntArray, centres: FloatArray, exponent: Fraction, shift: int, source: Entropy
 ) -> tuple[FloatArray, FloatArray]:
     k, d = centres.shape
-    exponent = share / _sensitivity(d, centred)
-    shift = STEPS // 2 if centred else 0
     sizes, sums = cluster_queries(cube, centres, shift)
     sizes = sizes + grid_noise(exponent, k, source)
     sums = sums + grid_noise(exponent / STEPS, k * d, source).reshape(k, d)

@@ -101,7 +101,8 @@ class MedianMechanism:
                 f"{self._databases.shape}"
             )
         exact = check_epsilon(epsilon)
-        self._left = check_integer(max_hard, "max_hard", low=1)
+        #: Hard queries that are still answered.
+        self.hard_left = check_integer(max_hard, "max_hard", low=1)
         self._tolerance = check_integer(tolerance, "tolerance", low=0)
         self._source: Entropy = entropy_source(rng)
         spend(budget, exact, f"{max_hard} hard queries")
@@ -109,11 +110,6 @@ class MedianMechanism:
         self._answer: Fraction = exact / 2 / max_hard
         self._threshold = self._tolerance + int(grid_noise(exact / 4, 1, self._source)[0])
         self._alive = np.ones(len(self._databases), np.bool_)
-
-    @property
-    def hard_left(self) -> int:
-        """How many hard queries are left."""
-        return self._left
 
     def answer(self, query: Any) -> MedianAnswer:
         """Answer how many records are of the kinds that `query` marks (0 or 1 for each kind).
@@ -128,7 +124,7 @@ class MedianMechanism:
             raise DataError(
                 f"`query` must hold 0 or 1 for each of the {self._data.size} kinds of record, got {query!r}"
             )
-        if not self._left:
+        if not self.hard_left:
             raise ParameterError("`max_hard` queries were hard: the privacy loss is used up")
         values = self._databases @ selection
         alive = np.sort(values[self._alive])
@@ -136,7 +132,7 @@ class MedianMechanism:
         truth = int(self._data @ selection)
         if abs(truth - guess) + int(grid_noise(self._compare, 1, self._source)[0]) < self._threshold + 1:
             return MedianAnswer(guess, False, int(self._alive.sum()))
-        self._left -= 1
+        self.hard_left -= 1
         value = truth + int(grid_noise(self._answer, 1, self._source)[0])
         near = np.abs(values - value) <= self._tolerance
         self._alive = self._alive & near if (self._alive & near).any() else np.ones_like(near)

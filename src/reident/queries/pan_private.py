@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reident.base import (
-    DataError,
     FloatArray,
     IntArray,
     ParameterError,
@@ -29,75 +26,15 @@ from reident.base import (
     check_real,
 )
 from reident.queries.budget import Budget, spend
-from reident.queries.domain import warn_replaced
+from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
 from reident.queries.laplace import grid_noise
 
-__all__ = ["DensityAnswer", "DensityState", "PanPrivateDensity", "density_error_bound", "pan_privacy_loss"]
+__all__ = ["DensityAnswer", "PanPrivateDensity", "density_error_bound", "pan_privacy_loss"]
 
 #: Claim 6.2 holds for epsilon up to 3/2 (exactly: 1.593...).
 LARGEST_EPSILON = Fraction(3, 2)
 VARIANTS = ("corrected", "printed")
-
-
-@dataclass(frozen=True)
-class DensityState:
-    """All that `PanPrivateDensity` remembers between updates, and so all that an intruder can see.
-
-    Attributes
-    ----------
-    bits : ndarray of uint8, shape (universe size,)
-        One random bit an item. Its mean is only slightly larger for items that appeared.
-    items : tuple or int
-        The declared universe: its items, or its size if they are 0, 1, 2, ...
-    epsilon : Fraction
-        Privacy loss of the state, and of each answer.
-    variant : str
-        ``"corrected"`` or ``"printed"``.
-    n_answers : int
-        How many answers were given so far.
-    private : bool
-        False if a seeded instance made the state.
-    """
-
-    bits: NDArray[np.uint8]
-    items: tuple[Hashable, ...] | int
-    epsilon: Fraction
-    variant: str
-    n_answers: int
-    private: bool
-
-    def save(self, path: str | Path) -> Path:
-        """Write the state to a file (numpy's npz). Items must be text, numbers or Booleans."""
-        path = Path(path)
-        about = {
-            "items": self.items,
-            "epsilon": str(self.epsilon),
-            "variant": self.variant,
-            "n_answers": self.n_answers,
-            "private": self.private,
-        }
-        try:
-            text = json.dumps(about)
-        except TypeError as error:
-            raise DataError(f"`items` must be text, numbers or Booleans to be saved: {error}") from None
-        with path.open("wb") as file:
-            np.savez(file, bits=np.packbits(self.bits), size=self.bits.size, about=np.array(text))
-        return path
-
-    @classmethod
-    def load(cls, path: str | Path) -> DensityState:
-        """Read a state from a file written by `save`."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                about = json.loads(str(stored["about"]))
-                bits = np.unpackbits(stored["bits"], count=int(stored["size"]))
-        except (OSError, KeyError, ValueError) as error:
-            raise DataError(f"`path` must be a saved state of a density, got {str(path)!r}: {error}") from None
-        items = about["items"]
-        about["items"] = items if isinstance(items, int) else tuple(items)
-        about["epsilon"] = Fraction(about["epsilon"])
-        return cls(bits=bits, **about)
 
 
 @dataclass(frozen=True)
@@ -192,28 +129,20 @@ class PanPrivateDensity:
         budget: Budget | None = None,
         rng: RNGLike = None,
     ) -> None:
-        self._items, self._index, size = _universe(universe)
+        self._index, size = _universe(universe)
         self._epsilon = _check_epsilon(epsilon)
         self._variant = check_choice(variant, "variant", VARIANTS)
         self._source: Entropy = entropy_source(rng)
         self._budget = budget
         spend(budget, self._epsilon, "memory of a density")
-        self._n_answers = 0
         self._private = rng is None
         self._bits = bernoulli(Rational(Fraction(1, 2)), size, self._source).view(np.uint8)
 
-    @property
-    def epsilon_total(self) -> float:
-        """The loss so far: one look at the memory and every answer given."""
-        return float(self._epsilon * (1 + self._n_answers))
-
     def update(self, items: Any) -> None:
-        """Take in one item or a batch of items, as one atomic step. Items outside the universe are left out.
+        """Take in one item or a batch of items, as one atomic step.
 
-        Warns
-        -----
-        PrivacyWarning
-            If items were left out: their number is for the keeper of the data only.
+        Items outside the universe are left out with a `PrivacyWarning`: their number is for the keeper of the data
+        only.
         """
         positions = self._positions(items)
         known = (positions >= 0) & (positions < self._bits.size)
@@ -230,9 +159,7 @@ class PanPrivateDensity:
         if isinstance(items, str) or not hasattr(items, "__len__"):
             items = list(items) if hasattr(items, "__next__") else [items]
         if self._index is not None:
-            listed = pd.Index(items)
-            positions = self._index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
-            return positions.astype(np.int64)
+            return category_positions(items, self._index)[0]
         listed = check_array(items, "items", None)
         if listed.size and listed.dtype.kind not in "iu":
             raise ParameterError(
@@ -241,33 +168,16 @@ class PanPrivateDensity:
             )
         return np.minimum(listed.reshape(-1), self._bits.size).astype(np.int64)
 
-    def state(self) -> DensityState:
-        """Return a copy of the memory, as an intruder would see it; it can be saved and restored.
+    def memory(self) -> NDArray[np.uint8]:
+        """Return a copy of the memory: a random bit an item, in the order of the universe.
 
-        It holds the bits and public facts only. One look at it is covered by the guarantee; each copy that stays
-        somewhere is a look, if made at another moment of the stream.
+        One look at it is covered by the guarantee; a copy kept from another moment is another look.
         """
-        return DensityState(
-            self._bits.copy(), self._items, self._epsilon, self._variant, self._n_answers, self._private
-        )
-
-    @classmethod
-    def restore(cls, state: DensityState, *, budget: Budget | None = None, rng: RNGLike = None) -> PanPrivateDensity:
-        """Go on from a saved state. Answers are charged to `budget`; the memory was paid for before."""
-        density = cls.__new__(cls)
-        density._items, density._index, size = _universe(state.items)
-        if state.bits.shape != (size,) or not np.isin(state.bits, (0, 1)).all():
-            raise DataError(f"`state` must hold one bit for each of the {size} items, got shape {state.bits.shape}")
-        density._epsilon, density._variant, density._n_answers = state.epsilon, state.variant, state.n_answers
-        density._source, density._budget = entropy_source(rng), budget
-        density._private = state.private and rng is None
-        density._bits = state.bits.astype(np.uint8)
-        return density
+        return self._bits.copy()
 
     def result(self) -> DensityAnswer:
         """Return an estimate of the density so far, with fresh noise. Every answer costs another epsilon."""
         spend(self._budget, self._epsilon, "density")
-        self._n_answers += 1
         size = self._bits.size
         ones = int(self._bits.sum())
         exponent = self._epsilon if self._variant == "corrected" else Fraction(4)
@@ -289,16 +199,16 @@ def _one(epsilon: Fraction) -> Fraction:
     return Fraction(1, 2) + epsilon / 4
 
 
-def _universe(universe: Any) -> tuple[tuple[Hashable, ...] | int, pd.Index | None, int]:
+def _universe(universe: Any) -> tuple[pd.Index | None, int]:
+    """Return the declared items, None if they are 0, 1, 2, ..., and their number."""
     if isinstance(universe, int | np.integer):
         size = check_integer(universe, "universe", low=1)
         afford(9 * size, "universe", f"a memory of {size:,} bits", "hash the items into fewer")
-        return size, None, size
-    items = tuple(check_names(universe, "universe"))
-    index = pd.Index(items)
+        return None, size
+    index = pd.Index(tuple(check_names(universe, "universe")))
     if not len(index) or not index.is_unique:
         raise ParameterError(f"`universe` must be at least one item, each once, got {len(index)} with repetitions")
-    return items, index, len(index)
+    return index, len(index)
 
 
 def pan_privacy_loss(epsilon: Any, *, variant: str = "corrected") -> float:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from reident.base import (
     DataError,
-    FloatArray,
     RNGLike,
     check_array,
     check_bounds,
@@ -26,14 +25,10 @@ from reident.base import (
 )
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import clipped, count_true, warn_replaced
-from reident.queries.entropy import Entropy, entropy_source
+from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise, grid_noise_reach
 
-__all__ = [
-    "Answer",
-    "laplace_count",
-    "laplace_sum",
-]
+__all__ = ["Answer", "laplace_count", "laplace_sum"]
 
 #: "add-remove": a table and the table with one record more or less (Vanhoef 2012, Definition 5.2). "replace": two
 #: tables of the same, public number of records that differ in one of them.
@@ -41,8 +36,6 @@ ADJACENCIES = ("add-remove", "replace")
 
 #: Finest grid, as a share of the sensitivity.
 _FINEST = 2.0**-900
-
-_OUTSIDE = "of `values` lay outside `bounds` or were missing, and were replaced by values inside"
 
 
 @dataclass(frozen=True)
@@ -148,7 +141,8 @@ def laplace_count(
     spend(budget, exact, "count")
     count, n_failed = _count(data, predicate)
     warn_replaced(n_failed, "records were not counted, as `predicate` failed on them")
-    return _noisy_count(count, exact, source, rng is None)
+    noisy = count + int(grid_noise(exact, 1, source)[0])
+    return Answer(float(noisy), float(exact), 1.0, float(1 / exact), 1.0, "add-remove", rng is None)
 
 
 def _check_countable(data: Any, predicate: Callable[[Any], Any] | None) -> None:
@@ -167,8 +161,7 @@ def _count(data: Any, predicate: Callable[[Any], Any] | None) -> tuple[int, int]
     if isinstance(data, int | np.integer) and not isinstance(data, bool):
         return int(data), 0
     if predicate is not None:
-        rows = (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data
-        return count_true(predicate, rows)
+        return count_true(predicate, data)
     if isinstance(data, pd.DataFrame):
         return len(data), 0
     column = pd.Series(data)
@@ -233,17 +226,21 @@ def laplace_sum(
     check_choice(adjacency, "adjacency", ADJACENCIES)
     reach = high - low if adjacency == "replace" else max(abs(low), abs(high))
     step = _step(reach, exact, granularity)
-    inside, n_clipped = _inside(values, low, high, min(max(0.0, low), high))
+    inside, n_clipped = clipped(values, low, high, min(max(0.0, low), high), "values")
+    if inside.ndim != 1:
+        raise DataError(f"`values` must be one-dimensional, got shape {inside.shape}")
     source = entropy_source(rng)
     spend(budget, exact, "sum")
-    warn_replaced(n_clipped, _OUTSIDE)
-    total, reach_steps = _total_steps(inside, low, high, 0.0, step, adjacency)
-    return _noisy_sum(total, step, reach_steps, exact, adjacency, source, rng is None, n_clipped)
-
-
-def _noisy_count(count: int, epsilon: Fraction, source: Entropy, private: bool) -> Answer:
-    noisy = count + int(grid_noise(epsilon, 1, source)[0])
-    return Answer(float(noisy), float(epsilon), 1.0, float(1 / epsilon), 1.0, "add-remove", private)
+    warn_replaced(n_clipped, "of `values` lay outside `bounds` or were missing, and were replaced by values inside")
+    # Rounding is monotone, so extremes round to the extremes.
+    bottom, top, largest = (int(np.rint(bound / step)) for bound in (low, high, max(abs(low), abs(high))))
+    steps = np.rint(inside / step)
+    total = int(steps.astype(np.int64).sum()) if largest * len(steps) < 2**62 else sum(map(int, steps.tolist()))
+    n_reach = max(1, top - bottom if adjacency == "replace" else largest)
+    noisy = total + int(grid_noise(exact / n_reach, 1, source)[0])
+    width = Fraction(step)
+    value, sensitivity, scale = (float(part * width) for part in (noisy, n_reach, n_reach / exact))
+    return Answer(value, float(exact), sensitivity, scale, step, adjacency, rng is None, n_clipped)
 
 
 def _step(reach: float, epsilon: Fraction, granularity: float | None) -> float:
@@ -252,37 +249,3 @@ def _step(reach: float, epsilon: Fraction, granularity: float | None) -> float:
         return check_real(step, "granularity", low=reach * _FINEST, why="values in its steps must be doubles")
     finest = max(reach * 2.0**-20, reach / float(epsilon) * 2.0**-36)
     return float(2.0 ** math.ceil(math.log2(finest)))
-
-
-def _inside(values: Any, low: float, high: float, gap: float) -> tuple[FloatArray, int]:
-    inside, n_clipped = clipped(values, low, high, gap, "values")
-    if inside.ndim != 1:
-        raise DataError(f"`values` must be one-dimensional, got shape {inside.shape}")
-    return inside, n_clipped
-
-
-def _total_steps(
-    inside: FloatArray, low: float, high: float, shift: float, step: float, adjacency: str
-) -> tuple[int, int]:
-    """Return the sum and the sensitivity in whole steps: rounding is monotone, so extremes round to the extremes."""
-    bottom, top = (int(np.rint((bound - shift) / step)) for bound in (low, high))
-    largest = max(abs(bottom), abs(top))
-    steps = np.rint((inside - shift) / step)
-    exact = int(steps.astype(np.int64).sum()) if largest * len(steps) < 2**62 else sum(map(int, steps.tolist()))
-    return exact, max(1, top - bottom if adjacency == "replace" else largest)
-
-
-def _noisy_sum(
-    total: int,
-    step: float,
-    reach: int,
-    epsilon: Fraction,
-    adjacency: str,
-    source: Entropy,
-    private: bool,
-    n_clipped: int,
-) -> Answer:
-    exponent, width = epsilon / reach, Fraction(step)
-    noisy = total + int(grid_noise(exponent, 1, source)[0])
-    value, sensitivity, scale = (float(part * width) for part in (Fraction(noisy), Fraction(reach), 1 / exponent))
-    return Answer(value, float(epsilon), sensitivity, scale, step, adjacency, private, n_clipped)

@@ -48,15 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class QuerySetAttack:
-    """Two large queries and the property that their difference discloses.
-
-    Attributes
-    ----------
-    queries : DataFrame
-        The two questions: ``question``, ``n_in_set`` (records it is about), ``answer``.
-    learned : int
-        1 if the target has the property, 0 if not.
-    """
+    """Two questions about many (`question`, `n_in_set`, `answer`), and whether the target has the property, learned."""
 
     queries: pd.DataFrame
     learned: int
@@ -173,14 +165,7 @@ class MaxAuditor:
 
 @dataclass(frozen=True)
 class AuditingAttack:
-    """Values learned from refusals alone.
-
-    Attributes
-    ----------
-    learned : mapping of int to float
-        Record -> its exact value.
-    n_asked, n_refused : int
-    """
+    """Exact values learned from refusals alone, by record, and the numbers of questions."""
 
     learned: dict[int, float]
     n_asked: int
@@ -313,17 +298,7 @@ def _alone(ids: Any) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class AveragingAttack:
-    """The mean of ever more answers to one question.
-
-    Attributes
-    ----------
-    estimates : ndarray of float64, shape (n_repeats,)
-        The mean of the first 1, 2, ... answers.
-    learned : float
-        The last of them.
-    epsilon_spent : float
-        The privacy loss that so many answers amount to.
-    """
+    """The means of the first 1, 2, ... answers, the last of them, and the privacy loss of so many answers."""
 
     estimates: FloatArray = field(repr=False)
     learned: float

@@ -138,7 +138,8 @@ def headlines(folder: str | Path) -> str:
                     row = {key: _number(value) for key, value in rows.loc[claim.item].items()}
                     sentences.append(f"  - {claim.headline.format(**row)} *{row['verdict']}*")
         counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
-        lines += [f"- {citation_of(names[0])} Notebooks: {links}. Claims: {counts or 'not run'}.", *sentences]
+        authors_and_year = citation_of(names[0]).partition("). ")[0] + ")"
+        lines += [f"- {authors_and_year}, {links}. Claims: {counts or 'not run'}.", *sentences]
     return "\n".join(lines) + "\n"
 
 

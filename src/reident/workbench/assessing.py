@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,28 +26,31 @@ from reident.base import (
     check_seed,
     keep_private,
     move_files,
+    working,
 )
 from reident.data.simulate import drawn_together
 from reident.methods import entries, find
 from reident.methods.forms import check_public_used
-from reident.workbench.dataset import Dataset, read_recipe_of
+from reident.workbench.dataset import Dataset
+from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
-from reident.workbench.recipe import Recipe
-from reident.workbench.roles import UNKNOWN
+from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
+from reident.workbench.schema import UNKNOWN
 from reident.workbench.search import DRAWS, MOST_JUDGED, PLACE, Search, search_release, slots_of, slots_of_chain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["WRITTEN", "Assessment", "assess", "releases_to_try"]
+__all__ = ["WRITTEN", "Assessment", "assess", "assess_into", "described", "releases_to_try"]
 
 #: Files and folders that an assessment writes.
 WRITTEN = (
     "report.html", "report-external.html", "figures", "recipe.yaml", "recipe-earlier.yaml", "map.csv",
 )  # fmt: skip
+#: Nodes beyond which no release of a network is judged here: each takes minutes.
+MOST_NODES = 5000
 #: Records beyond which an assessment works on a random sample of so many, and says so.
 _MOST_RECORDS = 20_000
 
@@ -139,11 +144,28 @@ class Assessment:
         rule = {"limit": self.limit, "tolerate": self.tolerate}
         return replace(recipe, chain=self.chain(), withhold=withhold, methods=[], **rule)  # type: ignore[arg-type]
 
-    def save(self, out: str | Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()) -> Path:
-        """Write the report in two editions, the table of candidates (CSV) and the figures.
+    @property
+    def passed(self) -> bool:
+        """Whether a release is advised."""
+        return self.search is not None and self.search.passed
 
-        ``report.html`` is for the custodian; ``report-external.html`` holds no value of the data. `command` made the
-        assessment, `recipe` is the path of the advised recipe, `receipts` are the conversions of reading the file.
+    def save(
+        self, out: str | Path, *, recipe: Recipe | None = None, command: str = "", receipts: Sequence[str] = ()
+    ) -> Path:
+        """Write the report in two editions, the table of candidates (CSV), the figures, and the advised recipe.
+
+        ``report.html`` is for the custodian; ``report-external.html`` holds no value of the data.
+
+        Parameters
+        ----------
+        out : path
+        recipe : Recipe, optional
+            The recipe that was assessed: with the advised steps it is written as ``recipe.yaml``, and an earlier one is
+            set aside as ``recipe-earlier.yaml``.
+        command : str
+            The command that made the assessment.
+        receipts : sequence of str
+            The conversions of reading the file.
 
         Returns
         -------
@@ -154,11 +176,17 @@ class Assessment:
 
         out = Path(out)
         check_replaceable(out, WRITTEN)
+        advised = None if recipe is None or not self.passed else self.advised(recipe)
         try:
             out.mkdir(0o700, parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=".report-", dir=out) as folder:
                 draft = Path(folder) / "report"
-                write_report(self, draft, command=command, recipe=recipe, receipts=receipts)
+                path = str(out / "recipe.yaml") if advised else ""
+                write_report(self, draft, command=command, recipe=path, receipts=receipts)
+                if recipe is not None and (out / "recipe.yaml").is_file():
+                    shutil.copyfile(out / "recipe.yaml", draft / "recipe-earlier.yaml")
+                if advised is not None:
+                    replace(advised, file=os.path.relpath(advised.file, out)).write(draft / "recipe.yaml")
                 keep_private(draft)
                 move_files(draft, out, last="report.html")
         except OSError as error:
@@ -177,7 +205,7 @@ def assess(
     seed: int = 0,
     jobs: int | str = 1,
     cache: str | Path | None = None,
-    progress: bool = True,
+    progress: bool | Callable[[int, int], None] = True,
     **keywords: Any,
 ) -> Assessment:
     """Profile data, judge the protections that fit, the most useful first, and advise the first that passes.
@@ -202,7 +230,8 @@ def assess(
         Processes, or the address of a running dask scheduler.
     cache : path, optional
         Judged candidates are stored there: the same assessment goes on from there.
-    progress : bool
+    progress : bool or callable
+        A function is called with the releases judged and their largest number; an exception of it ends the search.
     **keywords
         Keywords of `Dataset`, such as ``quasi`` or ``must_keep``.
 
@@ -227,7 +256,7 @@ def assess(
     chosen = check_mapping(methods or {}, "methods")
     for kind in chosen:
         check_choice(kind, "methods", ("places", "table", "network"))
-    complete, described = _described(dataset)
+    complete, data_profile = described(dataset)
     tried, left_out = releases_to_try(dataset, complete, chosen)
     for step in recipe.chain:
         check_columns(dataset.frame, step.get("columns") or [], "columns", table_name="data", min_columns=0)
@@ -240,24 +269,70 @@ def assess(
         person = dataset.schema.single("person")
         persons = None if person is None else dataset.data[person]
         sample = drawn_together(persons, len(dataset), np.random.default_rng(seed))[:_MOST_RECORDS]
-        search = search_release(
-            dataset.part(np.sort(sample)), slots or slots_of(tried, dataset, limit),
-            others=list(dict.fromkeys([*aside, *dataset.sensitive])), missing=recipe.missing_values,
-            scale=len(dataset) / len(sample), max_judged=MOST_JUDGED * (3 if dataset.must_keep else 1), jobs=jobs,
-            cache=cache, **rule,
-        )  # fmt: skip
+        judged = dataset.part(np.sort(sample))
+        options: dict[str, Any] = {
+            "others": list(dict.fromkeys([*aside, *dataset.sensitive])), "missing": recipe.missing_values,
+            "scale": len(dataset) / len(sample), "max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1),
+            "jobs": jobs, "cache": cache, **rule,
+        }  # fmt: skip
+        search = search_release(judged, slots or slots_of(tried, dataset, limit), **options)
+        if (column := _costliest(search, dataset)) and not slots:
+            fewer = judged.without([column])
+            search = search.or_without(column, search_release(fewer, slots_of(tried, fewer, limit), **options))
     n_nodes = 0
     if "network" in tried:
         n_nodes = dataset.named_network.n_nodes
-        network = search_network(dataset.named_network, tried["network"], **rule)
+        named = [Step.of(find(spec["method"]), spec["options"]) for spec in tried["network"]]
+        steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
+        if n_nodes <= MOST_NODES:
+            network = search_release(Dataset(dataset.named_network), [steps], jobs=jobs, cache=cache, **rule)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(
-        described, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,
+        data_profile, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,
         n_nodes,
     )  # fmt: skip
 
 
-def _described(dataset: Dataset) -> tuple[Any, DataProfile]:
+def assess_into(out: Path, dataset: Dataset, recipe: Recipe, *, command: str = "", **options: Any) -> Assessment:
+    """Assess a data set by a recipe, and write report and advised recipe into a folder; an interrupted run goes on.
+
+    Parameters
+    ----------
+    out : path
+        The folder, for this user and one process alone: its files describe confidential data.
+    dataset : Dataset
+    recipe : Recipe
+        With the path of its file, relative to the working directory.
+    command : str
+        The command, for the report.
+    **options
+        As for `assess`.
+    """
+    check_replaceable(out, WRITTEN)
+    methods: dict[str, Any] = dict(recipe.tried())
+    if recipe.schema.ends:  # a network has no chain of steps: each step is a candidate
+        methods |= (
+            {"network": [{"name": s["method"], **(s.get("parameters") or {})} for s in recipe.chain]}
+            if recipe.chain
+            else {}
+        )
+    pipeline = replace(recipe, chain=[]) if recipe.schema.ends else recipe
+    with working(out, private=True) as (work, _):
+        assessment = assess(dataset, methods=methods, pipeline=pipeline, cache=work, **options)
+        receipts = [] if dataset.opened is None else dataset.opened.receipts
+        assessment.save(out, recipe=recipe if recipe.file else None, command=command, receipts=receipts)
+    return assessment
+
+
+def _costliest(search: Search, dataset: Dataset) -> str | None:
+    """Return the column by which most persons fail, where no release passed and another column is left to release."""
+    price = search.price_before
+    if search.passed or price is None or len(dataset.quasi) < 2 or set(dataset.must_keep) - {PLACE}:
+        return None
+    return next((name for name in price.columns["column"] if name != PLACE), None)
+
+
+def described(dataset: Dataset) -> tuple[Any, DataProfile]:
     """Return the complete records and the profile of a data set that can be assessed."""
     data, listed = dataset.frame, dataset.quasi
     if clash := sorted({LAT, LON} & set(listed)):
@@ -274,14 +349,14 @@ def _described(dataset: Dataset) -> tuple[Any, DataProfile]:
             "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
             f"{len(complete)}: {_few_records(data, listed)}"
         )
-    return complete, profile_data(data, listed, next(iter(dataset.fewest), None), dataset.schema.single("person"))
+    return complete, profile_data(dataset)
 
 
 def releases_to_try(
     dataset: Dataset, complete: Any = None, methods: Mapping[str, Sequence[Any]] | None = None
 ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
-    complete, methods = _described(dataset)[0] if complete is None else complete, methods or {}
+    complete, methods = described(dataset)[0] if complete is None else complete, methods or {}
     tried: dict[str, list[dict[str, Any]]] = {}
     left_out: dict[str, str] = {}
     if not dataset.has_places:
@@ -289,13 +364,13 @@ def releases_to_try(
     sample = complete.iloc[:_MOST_RECORDS]
     records = {}
     if dataset.has_places:
-        records["places"] = dataset.records(kind="places", data=sample, hierarchies=None, epsilon_quasi=())
+        records["places"] = dataset.records("places", data=sample)
     if dataset.quasi:
         first = next(iter(dataset.fewest), None)
         table = sample if first is None else sample[sample[first].notna()]
-        records["table"] = dataset.records(kind="table", data=table, public={})
+        records["table"] = dataset.records("table", data=table, public={})
     if dataset.named_network is not None:
-        records["network"] = dataset.records(kind="network")
+        records["network"] = dataset.records("network")
     for kind, data in records.items():
         tried[kind], _, lacking = tried_releases(data, methods.get(kind), len(data.table))
         left_out |= lacking

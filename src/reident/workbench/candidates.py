@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.methods import Entry, find
-from reident.methods.forms import FORMS, read_public
+from reident.methods.forms import FORMS, read_public, release
 from reident.methods.registry import register
 from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.networks.graph import reordered
+from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, evaluate, own_order
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
-from reident.workbench.making import Made, Roles, Step, make
-from reident.workbench.microdata import in_columns
-from reident.workbench.pipeline import roles_of
+from reident.workbench.making import Made, Step, make
+from reident.workbench.microdata import Microdata, in_columns, persons_of
 from reident.workbench.population import population_of, told_of_groups
 from reident.workbench.roles import told_of_persons
 
-__all__ = ["PLACE", "ROW", "Bench", "Part", "evaluate_chain", "in_all_draws", "recipe_step", "step_text"]
-
-Drawn = TypeVar("Drawn")
+__all__ = ["PLACE", "ROW", "Bench", "NetworkBench", "Part", "evaluate_chain", "recipe_step", "step_text"]
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
+#: The name of relations among the columns known.
+RELATIONS = "relations"
 #: The columns of the table of candidates.
 ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "attack", "passed", "reason"]
 
@@ -83,26 +84,32 @@ class Bench:
         """The records, places in ``lat_deg`` and ``lon_deg``, or a geometry."""
         return self.dataset.frame
 
-    @cached_property
-    def roles(self) -> Roles:
-        """The roles as methods take them."""
-        return roles_of(self.dataset)
+    @property
+    def known(self) -> list[str]:
+        """The columns that the intruder knows."""
+        return [name for name in self.protected if name not in (PLACE, RELATIONS)]
+
+    @property
+    def records(self) -> pd.DataFrame:
+        """The records that are judged, under the names that a report gives them."""
+        return self.dataset.table
 
     @property
     def protected(self) -> list[str]:
         """The columns that an intruder may know, the place among them."""
-        return list(dict.fromkeys([*self.roles.known, *([PLACE] if self.dataset.has_places else [])]))
+        return list(dict.fromkeys([*self.dataset.quasi, *([PLACE] if self.dataset.has_places else [])]))
 
     def digest(self) -> str:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
+        data = self.dataset
         roles = [
-            self.roles.quasi, self.roles.epsilon_quasi, self.roles.secret, self.roles.household,
-            self.dataset.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
+            data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"),
+            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
             self.seed, sorted(self.always),
-            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
+            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()},
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
-        for name, table in [*sorted(read_public(self.roles.public).items()), ("", self.dataset.table)]:
+        for name, table in [*sorted(read_public(data.public).items()), ("", data.table)]:
             digest.update(json.dumps([name, *map(str, table.columns)]).encode())
             digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
         return digest.hexdigest()[:24]
@@ -123,7 +130,7 @@ class Bench:
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
-        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.roles.known)
+        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.dataset.quasi)
 
     def promise(self, chain: Sequence[Part]) -> float:
         """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
@@ -135,14 +142,10 @@ class Bench:
 
     def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Made:
         """Apply steps to the data; each draw has a stream of its own."""
-        roles = replace(
-            self.roles,
-            quasi=[name for name in self.roles.quasi if name in columns_shown],
-            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in columns_shown],
-        )
-        return make(self.data, steps, roles, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
+        shown = self.dataset.without([name for name in self.dataset.quasi if name not in columns_shown])
+        return make(shown, steps, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
 
-    def losses(self, result: Made, names: list[str]) -> dict[str, float]:
+    def losses(self, result: Any, names: list[str]) -> dict[str, float]:
         """Return the share lost of each column; of the place by neighbours and distances of a sample."""
         lost = {name: column_loss(self.data[name], result.table[name]) for name in names if name != PLACE}
         if PLACE in names:
@@ -153,7 +156,7 @@ class Bench:
                 lost[PLACE] = 1.0 - float(retained)
         return lost
 
-    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Made, Release]:
+    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Any, Release]:
         """Make one draw of a chain, as `protect` would write it."""
         result = self.make(steps, columns_shown, draw)
         table, columns = result.table, columns_shown | set(self.others)
@@ -183,21 +186,35 @@ class Bench:
         return {"chain": "; ".join(step_text(part.step) for part in chain if part.step), "withheld": words}
 
     def judge(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
-        """Evaluate a chain in all its draws; costly attacks meet the first draw of a chain that passed the others."""
-        draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
-        row, first = in_all_draws(
-            lambda draw: self.release(steps, set(columns_shown), draw), lambda draw: self.evaluate(draw[1]), draws,
-            self.tolerate,
-        )  # fmt: skip
-        if first is None:
-            return row
-        (result, released), _ = first
-        if row["passed"]:
-            row |= _summary(self.evaluate(released, quick=False), self.tolerate)
-        losses = self.all_losses(result, columns_shown)
-        return row | {"kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0}
+        """Evaluate a chain draw by draw, up to the one that refuses it.
 
-    def all_losses(self, result: Made, columns_shown: Sequence[str]) -> dict[str, float]:
+        Costly attacks meet the first draw of a chain that passed the others. The row is that of the worst report; it
+        has the reason if a draw could not be made.
+        """
+        draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
+        first, worst = None, None
+        for draw in range(draws):
+            try:
+                made = self.release(steps, set(columns_shown), draw)
+            except (DataError, ParameterError) as error:
+                return {"passed": False, "reason": str(error)}
+            report, first = self.evaluate(made[1]), first or made
+            worst = report if worst is None or report.share_above_limit > worst.share_above_limit else worst
+            if worst.share_above_limit > self.tolerate:
+                break
+        assert first is not None
+        assert worst is not None
+        if worst.share_above_limit <= self.tolerate:
+            worst = self.evaluate(first[1], quick=False)
+        share = worst.share_above_limit
+        losses = self.all_losses(first[0], columns_shown)
+        return {
+            "share_above_limit": share, "n_above": round(share * len(worst.persons)), "worst": worst.highest,
+            "attack": worst.attack, "passed": share <= self.tolerate, "reason": "",
+            "kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0,
+        }  # fmt: skip
+
+    def all_losses(self, result: Any, columns_shown: Sequence[str]) -> dict[str, float]:
         """Return the share lost of each protected column; of a column that is withheld all."""
         return self.losses(result, self.protected) | {name: 1.0 for name in self.protected if name not in columns_shown}
 
@@ -238,6 +255,78 @@ class Bench:
         return priced(released, self.knowledge(released), limit=self.limit, rng=self.seed)
 
 
+class NetworkBench(Bench):
+    """A network and the rule by which its releases are evaluated; `kept` is the share of edges in common."""
+
+    @property
+    def protected(self) -> list[str]:
+        """The relations."""
+        return [RELATIONS]
+
+    @property
+    def records(self) -> pd.DataFrame:
+        """The nodes, of whom nothing but their relations is known."""
+        return persons_of(self.dataset.named_network)
+
+    def digest(self) -> str:
+        """Return a hash of all that an evaluation depends on beyond the chain: relations and rule."""
+        rule = [self._nodes.digest(), self.limit, self.tolerate, self.draws, self.seed]
+        return hashlib.sha256(json.dumps(rule).encode()).hexdigest()[:24]
+
+    @cached_property
+    def _nodes(self) -> Microdata:
+        return self.dataset.records("network")
+
+    def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
+        """Make a release, and measure the share of edges in common."""
+        del slot
+        assert step is not None
+        try:
+            made, _ = self.release([step], {RELATIONS}, 0)
+        except (DataError, ParameterError) as error:
+            return Part(step, (RELATIONS,), reason=str(error))
+        return Part(step, (RELATIONS,), {RELATIONS: 1 - self.losses(made, [RELATIONS])[RELATIONS]})
+
+    def columns(self, step: Step) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the relations."""
+        return (RELATIONS,)
+
+    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Release, Release]:
+        """Draw a release; the rows of its table are the nodes of the original."""
+        del columns_shown
+        (step,) = steps
+        made = release(self._nodes, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
+        rows = self.dataset.names.get_indexer(made.table.index)
+        return made, replace(made, table=pd.DataFrame(index=pd.Index(rows)))
+
+    def losses(self, result: Any, names: list[str]) -> dict[str, float]:
+        """Return the share of edges that are not in common."""
+        del names
+        nodes = list(result.table.index)
+        same_names = reordered(result.network, np.arange(len(nodes)), nodes)
+        return {RELATIONS: 1 - edge_overlap(self.dataset.named_network, same_names)}
+
+    def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
+        """Evaluate a release without costly attacks; persons have the names of their nodes."""
+        del quick
+        report = super().evaluate(released, stop_above=stop_above)
+        return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
+
+    def original(self) -> Release:
+        """Return the network as a release."""
+        n = self.dataset.named_network.n_nodes
+        table = pd.DataFrame(index=pd.RangeIndex(n))
+        return Release("network", table, "original", {}, n, network=self.dataset.named_network)
+
+    def groups(self, released: Release, report: RiskReport) -> list[str]:
+        """Return no sentence: a network has no households."""
+        del released, report
+        return []
+
+    def priced(self, table: pd.DataFrame) -> None:
+        """Return None: relations are one piece of knowledge."""
+
+
 def evaluate_chain(
     rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, columns_shown: str
 ) -> dict[str, Any]:
@@ -262,38 +351,6 @@ def evaluate_chain(
         for step in json.loads(steps)
     ]
     return context[0].judge(chain, json.loads(columns_shown))
-
-
-def in_all_draws(
-    draw: Callable[[int], Drawn], judge: Callable[[Drawn], RiskReport], draws: int, tolerate: float
-) -> tuple[dict[str, Any], tuple[Drawn, RiskReport] | None]:
-    """Evaluate a candidate draw by draw, up to the one that refuses it.
-
-    Returns the summary of the worst report, and the first draw with its report; None, and the reason in the summary,
-    if a draw could not be made.
-    """
-    first, worst = None, None
-    for number in range(draws):
-        try:
-            result = draw(number)
-        except (DataError, ParameterError) as error:
-            return {"passed": False, "reason": str(error)}, None
-        report = judge(result)
-        first = first or (result, report)
-        worst = report if worst is None or report.share_above_limit > worst.share_above_limit else worst
-        if worst.share_above_limit > tolerate:
-            break
-    assert worst is not None
-    return _summary(worst, tolerate), first
-
-
-def _summary(report: RiskReport, tolerate: float) -> dict[str, Any]:
-    """Return the row of candidates of a report."""
-    share = report.share_above_limit
-    return {
-        "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
-        "attack": report.attack, "passed": share <= tolerate, "reason": "",
-    }  # fmt: skip
 
 
 def recipe_step(step: Step) -> dict[str, Any]:

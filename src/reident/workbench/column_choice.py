@@ -1,25 +1,24 @@
-"""Controls of the browser over a file's columns: the role of each, and which of them hold the places."""
+"""Controls of the browser over a file's columns: the role of each, and the columns with places."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
-import pandas as pd
 
 from reident.base import ParameterError
 from reident.pages import picture
+from reident.places.points import find_places
 from reident.workbench.controls import WIDE
-from reident.workbench.microdata import LAT, LON
+from reident.workbench.microdata import has_places
 from reident.workbench.opened_figure import draw_places
 from reident.workbench.opening import OpenedFile
-from reident.workbench.recipe import Recipe
-from reident.workbench.roles import ROLES
+from reident.workbench.schema import ROLES, Schema
 
 __all__ = ["ColumnChoice"]
 
@@ -27,11 +26,10 @@ __all__ = ["ColumnChoice"]
 _SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
             "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
 _ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
-_DEGREES = "EPSG:4326"
 
 
 class ColumnChoice:
-    """Roles and places to be confirmed; a choice is an option of `reident open`.
+    """Roles and places to be confirmed.
 
     Parameters
     ----------
@@ -40,7 +38,6 @@ class ColumnChoice:
     """
 
     def __init__(self, changed: Callable[[], Any]) -> None:
-        self.proposed = Recipe()
         self.opened: OpenedFile | None = None
         self.roles: dict[str, widgets.Dropdown] = {}
         self.lat = widgets.Dropdown(description="latitude, north", **WIDE)
@@ -63,9 +60,9 @@ class ColumnChoice:
         self.crs.observe(lambda _: self._tell(), "value")
         self.show.on_click(lambda _: self._draw())
 
-    def offer(self, opened: OpenedFile, recipe: Recipe) -> None:
+    def offer(self, opened: OpenedFile) -> None:
         """Offer the columns of a file, with their proposed roles."""
-        self.opened, self.proposed, self.roles = opened, recipe, {}
+        self.opened, self.roles = opened, {}
         rows = []
         for row in opened.columns.itertuples():
             role = self.roles[row.column] = widgets.Dropdown(
@@ -78,14 +75,15 @@ class ColumnChoice:
             rows.append(widgets.HBox([role, why], layout=_ROW))
         self._rows.children = tuple(rows)
         numbers = opened.columns.loc[opened.columns["type"].isin(["integer", "number"]), "column"].tolist()
-        self._pair.layout.display = "none" if hasattr(opened.data, "to_crs") else ""
-        visible = self._lacks_crs if hasattr(opened.data, "to_crs") else len(numbers) >= 2
-        self._places.layout.display = "" if visible else "none"
+        is_geometry = hasattr(opened.data, "to_crs")
+        self._pair.layout.display = "none" if is_geometry else ""
+        self._places.layout.display = "" if (self._lacks_crs if is_geometry else len(numbers) >= 2) else "none"
+        places = opened.schema.places or {}
         with self._quietly():
             for control, name in ((self.lat, "lat"), (self.lon, "lon")):
                 control.options = [("none", ""), *((number, number) for number in numbers)]
-                control.value = (recipe.places or {}).get(name, "")
-            self.crs.value = self._proposed_crs
+                control.value = places.get(name, "")
+            self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
             self.picture.value = self.where.value = ""
 
     @property
@@ -93,10 +91,15 @@ class ColumnChoice:
         return self.opened is not None and hasattr(self.opened.data, "to_crs") and self.opened.data.crs is None
 
     @property
+    def missing_crs(self) -> str:
+        """The CRS that was chosen for a geometry whose file names none."""
+        return str(self.crs.value) if self._lacks_crs else ""
+
+    @property
     def file(self) -> OpenedFile:
         """The file, a geometry without CRS in the one that was chosen."""
         assert self.opened is not None
-        if not (self._lacks_crs and self.crs.value):
+        if not self.missing_crs:
             return self.opened
         try:
             return replace(self.opened, data=self.opened.data.set_crs(self.crs.value))
@@ -106,43 +109,20 @@ class ColumnChoice:
             ) from None
 
     @property
-    def _proposed_crs(self) -> str:
-        crs = (self.proposed.places or {}).get("crs") or ""
-        return "" if crs == _DEGREES else str(crs)
-
-    @property
-    def recipe(self) -> Recipe:
-        """The recipe with the choices, as `reident open` writes it with the same options.
+    def schema(self) -> Schema:
+        """The schema with the choices.
 
         Raises
         ------
         ParameterError
             If the choice is not complete.
         """
-        changed = {name: role.value for name, role in self.roles.items()}
-        chosen = self.proposed.with_roles(changed)
-        if self._moved:
-            chosen = chosen.with_places(self.lat.value, self.lon.value, self.crs.value or None)
-        chosen.check_places()
-        return chosen
-
-    @property
-    def _moved(self) -> bool:
-        """Whether other places are chosen than those that are proposed."""
-        places = self.proposed.places or {}
-        proposed = (places.get("lat", ""), places.get("lon", ""), self._proposed_crs)
-        return bool(self.lat.value and self.lon.value) and (self.lat.value, self.lon.value, self.crs.value) != proposed
-
-    def options(self) -> list[tuple[str, str]]:
-        """Return the choices as options of `reident open`."""
-        implied = {self.lat.value, self.lon.value} if self._moved else set()
-        choices = [("--role", f"{name}={role.value}") for name, role in self.roles.items()
-                if name not in implied and role.value != self.proposed.columns[name]["role"]]  # fmt: skip
-        if self._moved:
-            choices += [("--lat", self.lat.value), ("--lon", self.lon.value)]
-        if self.crs.value and (self._moved or self._lacks_crs):
-            choices.append(("--crs", self.crs.value))
-        return choices
+        assert self.opened is not None
+        schema = self.opened.schema.assign({name: role.value for name, role in self.roles.items()})
+        if self.lat.value and self.lon.value:
+            schema = schema.with_places(self.lat.value, self.lon.value, self.crs.value or None)
+        schema.check_places()
+        return schema
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
@@ -190,32 +170,22 @@ class ColumnChoice:
     def _draw(self) -> None:
         """Draw the columns by the roles that are chosen."""
         if self.opened is not None:
-            figure = self.recipe.shown(self.opened).draw()
+            figure = replace(self.opened, schema=self.schema).draw()
             self.picture.value = f'<img alt="the values of each column" src="{picture(figure)}" style="max-width:100%">'
 
     def locate(self, data: Any) -> None:
         """Show where the records are, as they were understood: a wrong column or system is seen at once."""
         self.where.value = ""
-        table = _degrees(data)
-        if table is None or not len(table):
+        if not has_places(data) or (hasattr(data, "to_crs") and data.crs is None):
             return
-        ends: Mapping[str, Any] = {name: np.quantile(table[name], [0.05, 0.95]) for name in (LAT, LON)}
-        (south, north), (west, east) = ends[LAT], ends[LON]
+        lat, lon = find_places(data, "data")[:2]
+        known = np.isfinite(lat) & np.isfinite(lon)
+        if not known.any():
+            return
+        (south, north), (west, east) = (np.quantile(values[known], [0.05, 0.95]) for values in (lat, lon))
         sentence = (
-            f"{len(table)} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
+            f"{known.sum()} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
             f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
         )
-        figure = draw_places(table[LON], table[LAT])
+        figure = draw_places(lon[known], lat[known])
         self.where.value = f'<p>{sentence}</p><img alt="{sentence}" src="{picture(figure)}" style="max-width:100%">'
-
-
-def _degrees(data: Any) -> pd.DataFrame | None:
-    """Return the latitudes and longitudes of records that have them."""
-    if hasattr(data, "to_crs"):
-        if data.crs is None:
-            return None
-        points = data.geometry[data.geometry.geom_type == "Point"].to_crs(_DEGREES)
-        return pd.DataFrame({LAT: points.y, LON: points.x}).dropna()
-    if not {LAT, LON} <= set(data.columns):
-        return None
-    return pd.DataFrame(data[[LAT, LON]]).dropna().astype(float)

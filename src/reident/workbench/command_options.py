@@ -17,7 +17,7 @@ from reident.base import ParameterError
 
 __all__ = [
     "listed", "original", "parted", "public_inputs", "read_table", "recipe_and_file", "refuse_for_network",
-    "relations", "resumable", "set_option", "stop", "tried_method", "was_interrupted", "with_population",
+    "relations", "resumable", "set_option", "stop", "tried_method", "was_interrupted"
 ]  # fmt: skip
 
 # Options of several commands, and those with a long help.
@@ -167,19 +167,20 @@ def recipe_and_file(file: Path | None, recipe: Path | None, **reading: Any) -> t
 
 def original(path: Path, recipe: Path | None, crs: str | None, reading: dict[str, Any], roles: dict[str, Any]) -> Any:
     """Return the original with the roles of a recipe, replaced by those that options name."""
-    from reident.workbench.dataset import dataset_of
+    from reident.workbench.dataset import Dataset
     from reident.workbench.readers import GEOGRAPHIC
+    from reident.workbench.schema import Schema
 
     geographic = path.suffix.lower() in GEOGRAPHIC
     opened, stated = recipe_and_file(path, recipe, **reading, crs=crs if geographic else None)
     if recipe is None:
-        stated = replace(stated, columns={}, places=None)
+        stated = replace(stated, schema=Schema({}))
     stated_roles = {name: value for name, value in roles.items() if value not in (None, [])}
     if "lat" in stated_roles or "lon" in stated_roles:
         stated_roles["crs"] = crs
-    elif crs is not None and not geographic and stated.places is None:
+    elif crs is not None and not geographic and stated.schema.places is None:
         raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
-    return dataset_of(opened, stated).with_roles(**stated_roles)
+    return Dataset.of(opened, recipe=stated).with_roles(**stated_roles)
 
 
 def public_inputs(
@@ -203,17 +204,6 @@ def refuse_for_network(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value:
             raise ParameterError(f"`{name}` must be left out for a network: it is about records, got {value!r}")
-
-
-def with_population(recipe: Any, population: float | None) -> Any:
-    """Return a recipe with the size of the population that its weights stand for."""
-    from reident.workbench.roles import NO_WEIGHT
-
-    if population is None:
-        return recipe
-    if not recipe.named("weight"):
-        raise ParameterError(NO_WEIGHT)
-    return replace(recipe, population=population)
 
 
 #: Set once this process was asked to stop.

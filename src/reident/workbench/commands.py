@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +15,7 @@ import typer
 from reident.base import ParameterError
 from reident.workbench import command_options as options
 from reident.workbench.command_options import listed
-from reident.workbench.printing import print_assessment, print_release, print_verdict
+from reident.workbench.printing import assessment_lines, next_commands, print_verdict, release_lines
 
 __all__ = ["add_commands"]
 
@@ -77,15 +74,17 @@ def open_(
     }  # fmt: skip
     opened = open_file(file, **reading)
     roles = dict(_role(text) for text in role or [])
-    recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading).with_roles(roles)
+    schema = opened.schema.assign(roles)
     if lat or lon:
-        recipe = recipe.with_places(lat or "", lon or "", crs)
-    print(recipe.shown(opened))
+        schema = schema.with_places(lat or "", lon or "", crs)
+    opened = replace(opened, schema=schema.with_roles(population=population))
+    print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
+    recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
     recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
-    path = options.with_population(recipe, population).write(private_file(out))
+    path = recipe.write(private_file(out))
     private_file(picture)
-    recipe.shown(opened).draw().savefig(picture, dpi=130)
+    opened.draw().savefig(picture, dpi=130)
     quoted = shlex.quote(str(path))
     print(f"\nrecipe: {path} (confirm the roles in it)\npicture: {picture}\nnext: reident assess --recipe {quoted}")
 
@@ -128,11 +127,10 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident.base import keep_private, move_files, processors
-    from reident.workbench.assessing import assess as run
-    from reident.workbench.dataset import Dataset, dataset_of
+    from reident.base import processors
+    from reident.workbench.assessing import assess_into as run
+    from reident.workbench.dataset import Dataset
     from reident.workbench.recipe import Recipe
-    from reident.workbench.report import write_report
 
     began = time.monotonic()
     alone = file is recipe is None
@@ -140,79 +138,47 @@ def assess(
     opened, stated = (
         (None, Recipe("")) if alone and edges else options.recipe_and_file(file, recipe, names=listed(names))
     )
-    with _workplace(out) as work:
-        noisy = listed(epsilon_quasi)
-        columns = list(dict.fromkeys([*listed(quasi), *noisy]))
-        stated = stated.with_columns(quasi=columns, sensitive=listed(sensitive), lat=lat, lon=lon)
-        stated = options.with_population(stated, population)
-        public_files = options.public_inputs(area, candidates, public, lat, lon)
-        more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
-        if opened is None:
-            dataset = Dataset(edges, **more)
-        else:
-            more |= {name: value for name, value in (("network", edges), ("impossible", impossible)) if value}
-            dataset = dataset_of(opened, stated, **more)
-        knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
-        knowledge = "relations" if opened is None or stated.ends else knowledge
-        print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
+    noisy = listed(epsilon_quasi)
+    columns = list(dict.fromkeys([*listed(quasi), *noisy]))
+    roles: dict[str, Any] = {"quasi": columns, "sensitive": listed(sensitive)}
+    roles = {name: names for name, names in roles.items() if names}
+    schema = stated.schema.unknown() if columns or lat or lon else stated.schema
+    options_name = {*columns, *listed(sensitive), lat, lon}
+    former = [name for name in schema.named("sensitive") if options_name != {None} and name not in options_name]
+    schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
+    source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
+    rule = {
+        "limit": stated.limit if limit is None else limit,
+        "tolerate": stated.tolerate if tolerate is None else tolerate,
+    }
+    schema = schema.with_roles(lat=lat, lon=lon, population=population, **roles)
+    keep = [*stated.keep, *(name for name in former if name not in stated.keep)]
+    stated = replace(stated, schema=schema, keep=keep, file="" if opened is None else source, **rule)
+    public_files = options.public_inputs(area, candidates, public, lat, lon)
+    more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
+    if opened is None:
+        dataset = Dataset(edges, **more)
+    else:
+        more |= {name: value for name, value in (("network", edges), ("impossible", impossible)) if value}
+        dataset = Dataset.of(opened, recipe=stated, **more)
+    knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
+    knowledge = "relations" if opened is None or schema.ends else knowledge
+    print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
+    with options.resumable(out):
         assessment = run(
-            dataset,
-            limit=stated.limit if limit is None else limit,
-            tolerate=stated.tolerate if tolerate is None else tolerate,
-            methods=_methods_of(stated),
-            pipeline=replace(stated, chain=[]) if stated.ends else stated,
-            profile=profile,
-            seed=seed,
-            jobs=scheduler or processors(jobs),
-            cache=work,
-            progress=not quiet,
-        )
-        folder, advised = work / "report", None if opened is None else out / "recipe.yaml"
-        shutil.rmtree(folder, ignore_errors=True)
-        write_report(
-            assessment, folder, command=shlex.join(["reident", *sys.argv[1:]]), recipe=str(advised or ""),
-            receipts=[] if opened is None else opened.receipts,
+            out, dataset, stated, command=shlex.join(["reident", *sys.argv[1:]]), profile=profile, seed=seed,
+            jobs=scheduler or processors(jobs), progress=not quiet, **rule,
         )  # fmt: skip
-        _earlier_recipe(out, recipe, folder)
-        source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
-        if assessment.search is None or not assessment.search.passed:
-            advised = None
-        if advised:
-            replace(assessment.advised(stated), file=os.path.relpath(source, out)).write(folder / "recipe.yaml")
-        keep_private(folder)
-        move_files(folder, out, last="report.html")
-        relations = None if network is None else (network, ends, names if alone else "")
-        print_assessment(assessment, must_keep, advised, source, relations)
-        print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
-
-
-def _methods_of(recipe: Any) -> dict[str, Any]:
-    """Return the methods that `assess` tries: of a network the steps of the chain, where the recipe has one."""
-    if not (recipe.ends and recipe.chain):
-        return dict(recipe.tried())
-    return {"network": [{"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain]}
-
-
-def _earlier_recipe(out: Path, used: Path | None, folder: Path) -> None:
-    """Keep the recipe of an earlier assessment: under its name if it was used for this one, else as an earlier one."""
-    for name in ("recipe.yaml", "recipe-earlier.yaml"):
-        earlier = out / name
-        if earlier.is_file():
-            same = used is not None and used.exists() and earlier.samefile(used)
-            shutil.copyfile(earlier, folder / (name if same else "recipe-earlier.yaml"))
-            if not same:
-                return
-
-
-@contextmanager
-def _workplace(out: Path) -> Iterator[Path]:
-    """Prepare the output folder before any work, for one process: its files describe confidential data."""
-    from reident.base import check_replaceable, working
-    from reident.workbench.assessing import WRITTEN
-
-    check_replaceable(out, WRITTEN)
-    with working(out, private=True) as (work, _), options.resumable(out):
-        yield work
+    lines = assessment_lines(assessment)
+    if assessment.search is not None and not assessment.passed and must_keep:
+        lines.append(
+            f"one of these would have to be given up: {must_keep} (without --must-keep it may be withheld), or the "
+            "rule (a larger --tolerate or --limit)"
+        )
+    relations = None if network is None else (network, ends, names if alone else "")
+    lines += next_commands(assessment, out, "" if opened is None else source, relations)
+    print("\n".join(lines))
+    print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
 
 
 def protect(
@@ -248,10 +214,11 @@ def protect(
     method for networks the file is an edge list (or GraphML, GEXF, GML).
     """
     from reident.methods import find
-    from reident.workbench.dataset import Dataset, dataset_of
+    from reident.workbench.dataset import Dataset
     from reident.workbench.hierarchies import read_form
     from reident.workbench.pipeline import Pipeline, Step
     from reident.workbench.pipeline import protect as run
+    from reident.workbench.schema import Schema
 
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
@@ -268,21 +235,21 @@ def protect(
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
         options.refuse_for_network(of_records)
         release = run(Dataset(options.relations(file, ends, names).network), steps)
-        print_release(release, release.save(out))
+        print("\n".join(release_lines(release, release.save(out))))
         return
     if ends:
         raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
     opened, stated = options.recipe_and_file(file, recipe, names=listed(names))
-    if recipe is not None and stated.ends:
+    if recipe is not None and stated.schema.ends:
         options.refuse_for_network(of_records)
-        release = run(dataset_of(opened, stated), stated)
-        print_release(release, release.save(out))
+        release = run(Dataset.of(opened, recipe=stated), stated)
+        print("\n".join(release_lines(release, release.save(out))))
         return
     if recipe is None:
-        stated = replace(stated, columns={}, places=None)
-    dataset = dataset_of(
+        stated = replace(stated, schema=Schema({}))
+    dataset = Dataset.of(
         opened,
-        stated,
+        recipe=stated,
         hierarchies=dict(map(read_form, hierarchy or [])),
         epsilon_quasi=listed(epsilon_quasi),
         public=options.public_inputs(area, candidates, public, lat, lon),
@@ -299,7 +266,7 @@ def protect(
         keep=list(dict.fromkeys([*pipeline.keep, *listed(keep)])),
     )
     release = run(dataset.with_roles(**stated_roles), pipeline, keep_identifiers=keep_identifiers)
-    print_release(release, release.save(out))
+    print("\n".join(release_lines(release, release.save(out))))
 
 
 def check(

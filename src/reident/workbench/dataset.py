@@ -1,199 +1,51 @@
-"""Dataset and Schema: confidential records with the roles of their columns."""
+"""Dataset: confidential records with the roles of their columns, in the forms that methods and attacks take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+import copy
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import (
+    DataError,
     IntArray,
     ParameterError,
     check_choice,
     check_columns,
-    check_instance,
+    check_coordinates,
     check_listed,
     check_mapping,
-    check_real,
     check_several,
     check_table,
+    is_numeric,
 )
-from reident.methods.release import Knowledge
+from reident.methods.forms import read_public
+from reident.methods.release import LAT, LON, Knowledge
 from reident.networks.files import Relations, read_graph, relations_of
 from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.places.points import check_crs
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.microdata import (
-    LAT,
-    LON,
-    Microdata,
-    has_places,
-    in_columns,
-    is_graph,
-    microdata,
-    persons_of,
-)
+from reident.workbench.microdata import Microdata, automatic_hierarchy, has_places, in_columns, is_graph, persons_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights
+from reident.workbench.recipe import read_recipe_of, recipe_of
+from reident.workbench.roles import survey_weights
+from reident.workbench.schema import UNKNOWN, Column, Schema
 
-if TYPE_CHECKING:
-    from reident.workbench.recipe import Recipe
+__all__ = ["Dataset", "open_dataset"]
 
-__all__ = ["Column", "Dataset", "Schema", "dataset_of", "open_dataset"]
-
-#: Keywords for roles, and the words of a recipe.
-WORDS = {
-    "quasi": "quasi-identifier",
-    **{name: name for name in ("sensitive", "identifier", "person", "household", "weight", "other")},
-}
-#: Roles that one column has at most.
-SINGLE = ("person", "household", "weight")
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: its role ("" for none), its type, the reason for both, and its name in a release."""
-
-    role: str = ""
-    type: str = ""
-    reason: str = ""
-    hierarchy: Any = None
-    called: str = ""
-
-
-@dataclass(frozen=True)
-class Schema:
-    """The roles of columns, the columns with places, and the declarations of released columns.
-
-    Attributes
-    ----------
-    columns : mapping of str to Column
-    places : mapping or None
-        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees).
-    population : float or None
-        How many persons the weights stand for together.
-    crs : str or None
-        The CRS of a geometry whose file does not say it.
-    new : mapping of str to str
-        Released columns that say nothing of the original; the value is "random" for a column drawn at random.
-    derived : tuple of str
-        Released columns that are computed from the original: intruders are assumed to know each person's value.
-    """
-
-    columns: Mapping[str, Column]
-    places: Mapping[str, Any] | None = None
-    population: float | None = None
-    crs: str | None = None
-    new: Mapping[str, str] = field(default_factory=dict)
-    derived: tuple[str, ...] = ()
-
-    def named(self, *roles: str) -> list[str]:
-        """Return the columns of some roles, in the order of the data."""
-        return [name for name, column in self.columns.items() if column.role in roles]
-
-    def single(self, role: str) -> str | None:
-        """Return the column of a role that one column has at most."""
-        names = self.named(role)
-        if len(names) > 1:
-            raise ParameterError(f"`{role}` must be one column, got {', '.join(names)}: keep one of them")
-        return names[0] if names else None
-
-    def with_roles(
-        self, *, lat: str | None = None, lon: str | None = None, crs: str | None = None,
-        places: Sequence[str] | None = None, population: float | None = None, **roles: str | Iterable[str] | None,
-    ) -> Schema:  # fmt: skip
-        """Return a schema with other roles; a role that is given replaces the columns that had it."""
-        columns = dict(self.columns)
-        if places is not None:
-            lat, lon = check_several(places, "places")
-        if (lat is None) != (lon is None):
-            raise ParameterError("`lat` and `lon` must be given together, got only one of them")
-        for word, given in roles.items():
-            role = WORDS[check_choice(word, "role", tuple(WORDS))]
-            names = check_several(() if given is None else given, word)
-            if twice := [name for name in names if names.count(name) > 1]:
-                raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
-            if absent := [name for name in names if name not in columns]:
-                raise ParameterError(
-                    f"`{word}` must name columns of `original`, got {absent!r}: it has {list(columns)!r}"
-                )
-            for name in self.named(role):
-                columns[name] = replace(columns[name], role="", reason="")
-            for name in names:
-                if role == "sensitive" and columns[name].role == "quasi-identifier":
-                    raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {name!r}")
-                columns[name] = replace(columns[name], role=role, reason="stated")
-        made = replace(self, columns=columns)
-        for role in SINGLE:
-            made.single(role)
-        if population is not None:
-            if made.single("weight") is None:
-                raise ParameterError(NO_WEIGHT)
-            made = replace(made, population=check_real(population, "population", low=1))
-        if lat is None:
-            return made if crs is None else replace(made, crs=check_crs(crs, "crs"))
-        for word, place in (("lat", lat), ("lon", lon)):
-            if place not in columns:
-                raise ParameterError(
-                    f"`{word}` must name a column of the file, got {place!r}: it has {list(columns)!r}"
-                )
-        own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        columns |= {name: replace(columns[name], role="") for name in own if columns[name].role == "place"}
-        columns |= {name: replace(columns[name], role="place", reason="stated") for name in (lat, str(lon))}
-        return replace(made, places={"lat": lat, "lon": lon, "crs": crs})
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The schema as a table: one row a column."""
-        return pd.DataFrame([{"column": name, **asdict(column)} for name, column in self.columns.items()])
-
-    def __str__(self) -> str:
-        """Return the table."""
-        return str(self.frame.to_string(index=False))
-
-    def save(self, path: str | Path) -> Path:
-        """Write the roles into recipe.yaml; `open_dataset` and `Schema.load` read it."""
-        return self.recipe().write(path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Schema:
-        """Read the roles of recipe.yaml."""
-        from reident.workbench.recipe import read_recipe
-
-        return cls.of_recipe(read_recipe(path))
-
-    @classmethod
-    def of_recipe(cls, recipe: Recipe) -> Schema:
-        """Return the roles and declarations of a recipe."""
-        columns, new, derived = {}, {}, []
-        for name, stated in recipe.columns.items():
-            role = stated.get("role", "")
-            if role == "new":
-                new[name] = str(stated.get("word", ""))
-            elif role == "derived":
-                derived.append(name)
-            else:
-                kept = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
-                columns[name] = Column(**kept)
-        return cls(columns, recipe.places, recipe.population, None, new, tuple(derived))
-
-    def recipe(self, recipe: Recipe | None = None) -> Recipe:
-        """Return a recipe with these roles and declarations."""
-        from reident.workbench.recipe import Recipe
-
-        columns: dict[str, dict[str, Any]] = {
-            name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
-            for name, column in self.columns.items()
-        }
-        columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
-        columns |= {name: {"role": "derived"} for name in self.derived}
-        return replace(recipe or Recipe(), columns=columns, places=self.places, population=self.population)
+#: Keywords of `Dataset` that are no roles, with their values for none.
+_SETTINGS: dict[str, Any] = {
+    "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
+    "epsilon_quasi": (), "release_crs": None, "impossible": None,
+}  # fmt: skip
 
 
 class Dataset:
@@ -206,23 +58,26 @@ class Dataset:
         takes, the nodes are the records.
     schema : Schema, optional
         Default: what `open_file` proposed for an opened file, else no roles.
-    network : graph, optional
+    network : graph or path, optional
         Relations between persons. Attacks on records use it where its nodes are the index of `data`.
-    hierarchies : mapping of str to Hierarchy or to a form of one, optional
-    public, register, earlier, control
-        Public inputs of methods; a public list of the population; earlier releases of the same persons; records of the
-        same population that took no part in making a synthetic table.
-    epsilon_quasi : str or sequence of str, optional
-        Numeric quasi-identifiers that may get noise inside classes.
-    must_keep : str or sequence of str, optional
-        What an advised release must not withhold: "place", or a quasi-identifier, and with it all that are released.
-    release_crs : str, optional
-        What the coordinates of a release mean, where they differ from the original's.
-    impossible : {"leave out", "refuse"}, optional
-        Whether a record whose place is not on the earth counts as one without a place (default) or is refused.
-    **roles
-        ``quasi``, ``sensitive``, ``identifier``, ``other`` (names), ``person``, ``household``, ``weight`` (one name),
-        ``places`` (two names) or ``lat`` and ``lon``, ``crs``, ``population``.
+    **given
+        Roles: ``quasi``, ``sensitive``, ``identifier``, ``other`` (names), ``person``, ``household``, ``weight`` (one
+        name), ``places`` (two names) or ``lat`` and ``lon``, ``crs``, ``population``.
+
+        ``hierarchies``: mapping of columns to Hierarchy or to a form of one. ``public``, ``register``, ``earlier``,
+        ``control``: public inputs of methods; a public list of the population; earlier releases of the same persons;
+        records of the same population that took no part in making a synthetic table. ``epsilon_quasi``: numeric
+        quasi-identifiers that may get noise inside classes. ``must_keep``: what an advised release must not withhold,
+        "place", or a quasi-identifier, and with it all that are released. ``release_crs``: what the coordinates of a
+        release mean, where they differ from the original's. ``impossible``: whether a record whose place is not on the
+        earth counts as one without a place ("leave out", the default) or is refused ("refuse").
+
+    Attributes
+    ----------
+    limit, tolerate : float
+        Tolerable risk of a person, and tolerable share of persons above it, where a recipe states them.
+    named_network : Network or None
+        The relations, nodes under their own names; of `network` node i is record i.
 
     Examples
     --------
@@ -231,25 +86,9 @@ class Dataset:
     (['age'], ['ill'], 3)
     """
 
-    def __init__(
-        self,
-        data: Any,
-        schema: Schema | None = None,
-        *,
-        network: Any = None,
-        hierarchies: Mapping[str, Any] | None = None,
-        public: Mapping[str, Any] | None = None,
-        register: Any = None,
-        earlier: Sequence[Any] = (),
-        control: Any = None,
-        must_keep: str | Sequence[str] = (),
-        epsilon_quasi: str | Sequence[str] = (),
-        release_crs: str | None = None,
-        impossible: str | None = None,
-        **roles: Any,
-    ) -> None:
+    def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **given: Any) -> None:
         self.opened = data if isinstance(data, OpenedFile) else None
-        self.marks = pd.DataFrame()
+        self.marks, self.limit, self.tolerate = pd.DataFrame(), 0.25, 0.0
         if self.opened is not None:
             data = self.opened.data
         if isinstance(data, Relations):
@@ -257,68 +96,75 @@ class Dataset:
         if is_graph(data):
             network = by_name(as_network(data, "data"))
             data = persons_of(network)
-        elif network is not None and not isinstance(network, str | Path):
-            network = by_name(as_network(network, "network"))
+        elif network is not None:
+            is_file = isinstance(network, str | Path)
+            network = by_name(read_graph(network) if is_file else as_network(network, "network"))
         self.labels = pd.Index(data.index) if isinstance(data, pd.DataFrame) else pd.RangeIndex(0)
-        check_table(data, "original")
+        check_table(data, "data")
         data = without_apostrophes(data) if len(data.columns) else data
         self.data = data.set_axis(np.arange(len(data)), axis=0)
-        stated = schema is not None
-        schema = schema or self._proposed()
-        schema = replace(
-            schema, columns={**schema.columns, **{c: Column() for c in self.data.columns if c not in schema.columns}}
-        )
-        if (
-            stated
-            and hasattr(self.data, "to_crs")
-            and schema.columns[self.data.geometry.name].role not in ("", "place")
-        ):
-            self.data = pd.DataFrame(self.data.drop(columns=self.data.geometry.name))
-        self.schema = schema.with_roles(**roles) if roles else schema
-        absent = [name for name in self.schema.columns if name not in self.data.columns]
-        if lost := [name for name in absent if self.schema.columns[name].role not in ("", "other")]:
+        is_proposed = schema is None
+        schema = schema or (self.opened.schema if self.opened is not None else self._without_roles())
+        unstated = {name: Column() for name in self.data.columns if name not in schema.columns}
+        schema = replace(schema, columns={**schema.columns, **unstated})
+        geometry = self.data.geometry.name if hasattr(self.data, "to_crs") else None
+        if geometry is not None and not is_proposed and schema.columns[geometry].role not in ("", "place"):
+            self.data = pd.DataFrame(self.data.drop(columns=geometry))
+        lost = [name for name, column in schema.columns.items() if column.role not in ("", "other")]
+        if lost := [name for name in lost if name not in self.data.columns and name != geometry]:
             raise ParameterError(f"`schema` must name columns of the data, got {lost[0]!r}: they lack it")
-        if isinstance(network, str | Path):
-            network = by_name(read_graph(network))
-        #: The relations, nodes under their own names; of `network` node i is record i.
+        self.schema = schema
         self.named_network = network
         self.network = None if network is None else self._ordered(network)
-        self._forms, self.public = dict(check_mapping(hierarchies, "hierarchies", optional=True)), dict(public or {})
-        self.register = None if register is None else check_table(register, "register")
-        self.earlier = list(check_listed(earlier, "earlier"))
-        self.control = None if control is None else check_table(control, "control")
-        self.impossible = impossible
-        self.release_crs, self.must_keep = check_crs(release_crs, "release_crs"), check_several(must_keep, "must_keep")
-        #: Tolerable risk of a person, and tolerable share of persons above it, where a recipe states them.
-        self.limit, self.tolerate = 0.25, 0.0
-        self.epsilon_quasi = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="original", min_columns=0)
+        self._take(_SETTINGS | {name: given.pop(name) for name in list(given) if name in _SETTINGS})
+        self.schema = schema.with_roles(**given) if given else schema
+
+    def _take(self, settings: Mapping[str, Any]) -> None:
+        """Check and store keywords that are no roles."""
+        self.forms = dict(check_mapping(settings["hierarchies"], "hierarchies", optional=True))
+        self.public = dict(settings["public"] or {})
+        tables = {name: settings[name] for name in ("register", "control")}
+        self.register, self.control = (None if t is None else check_table(t, name) for name, t in tables.items())
+        self.earlier = list(check_listed(settings["earlier"], "earlier"))
+        self.must_keep = check_several(settings["must_keep"], "must_keep")
+        self.epsilon_quasi = check_columns(
+            self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
+        )
+        self.release_crs, self.impossible = check_crs(settings["release_crs"], "release_crs"), settings["impossible"]
 
     @classmethod
-    def of(cls, data: Any, **given: Any) -> Dataset:
-        """Return a data set: as it is, with further roles, or made of a table, a file or a network and keywords."""
+    def of(cls, data: Any, *, recipe: Any = None, **given: Any) -> Dataset:
+        """Return a data set: as it is, with further roles, or made of a table, a file or a network and keywords.
+
+        Parameters
+        ----------
+        data : Dataset, path, OpenedFile, table or network
+        recipe : Recipe or path, optional
+            Its roles, limit and tolerance are taken.
+        **given
+            Keywords of `Dataset`.
+        """
         if isinstance(data, Dataset):
             return data.with_roles(**given) if given else data
         if isinstance(data, str | Path):
-            return open_dataset(data, **given)
-        if (recipe := given.pop("recipe", None)) is None:
+            return open_dataset(data, recipe, **given)
+        if recipe is None:
             return cls(data, **given)
-        return cls(data, Schema.of_recipe(recipe := read_recipe_of(recipe)), **given)._by(recipe)
+        recipe = read_recipe_of(recipe)
+        schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
+        if is_opened:
+            schema.check_places()
+            _refuse_shapes(data.data, schema)
+        if is_opened and schema.ends:
+            made = cls(relations_of(data.data, schema.ends, recipe.file), **given)
+        else:
+            made = cls(data, schema, **given)
+        made.limit, made.tolerate = recipe.limit, recipe.tolerate
+        return made
 
-    def _by(self, recipe: Recipe) -> Dataset:
-        """Take limit and tolerance of a recipe."""
-        self.limit, self.tolerate = recipe.limit, recipe.tolerate
-        return self
-
-    def _proposed(self) -> Schema:
-        if self.opened is not None:
-            from reident.workbench.recipe import recipe_of
-
-            return Schema.of_recipe(recipe_of(self.opened))
-        columns = {name: Column() for name in self.data.columns}
-        places = {"lat": LAT, "lon": LON, "crs": None} if {LAT, LON} <= set(columns) else None
-        if places:
-            columns |= {name: Column("place") for name in (LAT, LON)}
-        return Schema(columns, places)
+    def _without_roles(self) -> Schema:
+        schema = Schema({name: Column() for name in self.data.columns})
+        return schema.with_places(LAT, LON) if {LAT, LON} <= set(schema.columns) else schema
 
     def _ordered(self, network: Network) -> Network | None:
         """Return the network with node i as record i; None where its nodes are not the records."""
@@ -327,15 +173,27 @@ class Dataset:
             return None
         return reordered(network, place)
 
+    def _changed(self, **attributes: Any) -> Dataset:
+        made = copy.copy(self)
+        for name in ("table", "frame", "hierarchies"):
+            made.__dict__.pop(name, None)
+        made.__dict__.update(attributes)
+        return made
+
     def part(self, rows: IntArray) -> Dataset:
         """Return the data set of some records, the population that weights stand for in proportion."""
-        made = self.with_roles()
-        made.data, made.labels = self.data.iloc[rows].reset_index(drop=True), self.labels[rows]
-        share = len(rows) / max(1, len(self))
         population = self.schema.population
-        made.schema = replace(self.schema, population=None if population is None else population * share)
-        made.network = made.named_network = None
-        return made
+        share = None if population is None else population * len(rows) / max(1, len(self))
+        data, labels = self.data.iloc[rows].reset_index(drop=True), self.labels[rows]
+        schema = replace(self.schema, population=share)
+        return self._changed(data=data, labels=labels, schema=schema, network=None, named_network=None)
+
+    def without(self, columns: Sequence[str]) -> Dataset:
+        """Return the same data without the roles of some columns."""
+        noisy = [name for name in self.epsilon_quasi if name not in columns]
+        roles = {name: "" for name in columns if self.schema.columns[name].role in ("quasi-identifier", "sensitive")}
+        stored = {"frame": self.frame, "table": self.table, "hierarchies": self.hierarchies}
+        return self._changed(schema=self.schema.assign(roles), epsilon_quasi=noisy, **stored)
 
     @property
     def names(self) -> pd.Index:
@@ -347,25 +205,10 @@ class Dataset:
 
     def with_roles(self, **given: Any) -> Dataset:
         """Return the same data with other roles, or with other keywords of `Dataset`."""
-        own: dict[str, Any] = {
-            "network": self.named_network, "hierarchies": self._forms, "public": self.public, "register": self.register,
-            "earlier": self.earlier, "control": self.control, "epsilon_quasi": self.epsilon_quasi,
-            "release_crs": self.release_crs, "must_keep": self.must_keep, "impossible": self.impossible,
-        }  # fmt: skip
-        own |= {name: given.pop(name) for name in list(given) if name in own}
-        made = Dataset.__new__(Dataset)
-        made.__dict__.update(self.__dict__)
-        for name in ("table", "frame", "hierarchies"):
-            made.__dict__.pop(name, None)
-        made.schema = self.schema.with_roles(**given)
-        made._forms, made.public = dict(own["hierarchies"] or {}), dict(own["public"] or {})
-        made.register, made.earlier, made.control = own["register"], list(own["earlier"]), own["control"]
-        made.release_crs = check_crs(own["release_crs"], "release_crs")
-        made.must_keep = check_several(own["must_keep"], "must_keep")
-        made.impossible = own["impossible"]
-        made.epsilon_quasi = check_columns(
-            self.data, own["epsilon_quasi"], "epsilon_quasi", table_name="original", min_columns=0
-        )
+        stored = {name: self.forms if name == "hierarchies" else getattr(self, name) for name in _SETTINGS}
+        settings = stored | {name: given.pop(name) for name in list(given) if name in _SETTINGS}
+        made = self._changed(schema=self.schema.with_roles(**given))
+        made._take(settings)
         return made
 
     @property
@@ -386,8 +229,8 @@ class Dataset:
     @property
     def places(self) -> tuple[str, str] | None:
         """The columns with latitude and longitude (or north and east); None without, or for a geometry."""
-        told = self.schema.places
-        return None if told is None else (told["lat"], told["lon"])
+        places = self.schema.places
+        return None if places is None else (places["lat"], places["lon"])
 
     @property
     def crs(self) -> str | None:
@@ -415,33 +258,95 @@ class Dataset:
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchy of each column that states one."""
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
-        return hierarchies_of({**stated, **self._forms}, pd.DataFrame(self.data))
+        return hierarchies_of({**stated, **self.forms}, pd.DataFrame(self.data))
 
     def weights(self) -> tuple[pd.Series | None, str]:
         """Return the number of persons that each record stands for, and a note about changes of the weights."""
         name = self.schema.single("weight")
         return (None, "") if name is None else survey_weights(self.data[name], self.schema.population)
 
-    def records(self, *, kind: str | None = None, sensitive: str | None = None, **further: Any) -> Microdata:
-        """Return the records in the form in which methods take them; see `reident.workbench.microdata.microdata`.
+    def persons(self) -> pd.Series | None:
+        """Return the person of each record; None where each record is a person."""
+        name = self.schema.single("person")
+        return None if name is None or self.data[name].is_unique else self.data[name]
+
+    def records(
+        self, kind: str | None = None, *, data: Any = None, known: Any = None, quasi: Sequence[str] | None = None,
+        sensitive: str | None = "", hierarchies: Mapping[str, Any] | None = None,
+        public: Mapping[str, Any] | None = None,
+    ) -> Microdata:  # fmt: skip
+        """Return the records in the form in which methods take them, and complete what is not stated.
 
         Parameters
         ----------
         kind : {"places", "table", "network"}, optional
             Default: a network, else places where the data have them, else a table.
-        sensitive : str, optional
-            Default: the sensitive column with the fewest values.
-        **further
-            Keywords of `microdata`, in the place of those of the data set.
+        data : DataFrame or GeoDataFrame, optional
+            Default: all records, under the labels of the data.
+        known : GeoDataFrame or DataFrame, optional
+            The intruder's file, with the same columns; equal labels are the same persons.
+        quasi, sensitive, hierarchies, public : optional
+            Stand for those of the data set; of several sensitive columns the one with the fewest values is taken.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If a column is absent, quasi-identifiers are missing values, or places are out of range.
         """
-        if self.named_network is not None and kind in (None, "network"):
-            return microdata(self.named_network, quasi=(), kind="network")
-        first = sensitive or next(iter(self.fewest), None)
-        given: dict[str, Any] = {
-            "quasi": self.quasi, "sensitive": first, "kind": kind, "hierarchies": self.hierarchies,
-            "epsilon_quasi": self.epsilon_quasi, "public": self.public, "person": self.schema.single("person"),
-        }  # fmt: skip
-        return microdata(further.pop("data", self.frame), **{**given, **further})
+        if kind == "network" or (kind is None and self.named_network is not None):
+            return self._relations()
+        table = _plain(self.frame.set_axis(self.labels) if data is None else data, "data")
+        listed = self.quasi if quasi is None else list(quasi)
+        placed = has_places(table)
+        kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table"))
+        if kind == "places" and not placed:
+            raise DataError(
+                f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
+            )
+        if kind != "places" and not listed:
+            raise ParameterError(
+                "`quasi` must name at least 1 column, got none: an intruder who knows nothing links nothing"
+            )
+        secret = next(iter(self.fewest), None) if sensitive == "" else sensitive
+        columns = [*listed, *([] if secret is None else [secret]), *([LAT, LON] if kind == "places" else [])]
+        cells = table[check_columns(table, columns, "quasi", table_name="data", min_columns=0)].copy()
+        _refuse_missing(cells, listed, "data")
+        numeric = [name for name in listed if is_numeric(cells[name])]
+        texts = {name: str for name in listed if name not in numeric}
+        noisy = [name for name in self.epsilon_quasi if name in listed]
+        if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
+            raise ParameterError(
+                f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
+            )
+        cells = cells.astype(texts)
+        other = None
+        if known is not None:
+            shown = _plain(known, "known")
+            other = shown[check_columns(shown, [name for name in columns if name != secret], "known")]
+            _refuse_missing(other, listed, "known")
+            other = other.astype(texts)
+        trees = self.hierarchies if hierarchies is None else hierarchies
+        if kind == "table":
+            trees = {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed}
+        persons = self.persons()
+        return Microdata(
+            kind, cells, listed, secret, numeric, {} if kind == "places" else trees, other, noisy,
+            read_public(self.public if public is None else public),
+            _projected(self.frame if data is None else data) if kind == "places" else "",
+            persons=None if persons is None or data is not None else persons.set_axis(self.labels),
+        )  # fmt: skip
+
+    def _relations(self) -> Microdata:
+        """Return a network: an intruder knows relations, and nothing else of the persons."""
+        network = self.named_network
+        if network is None:
+            raise ParameterError("`kind` must not be 'network': no relations are given")
+        if network.n_nodes < 10:
+            raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
+        names = np.empty(network.n_nodes, dtype=object)
+        names[:] = list(network.nodes)
+        index = pd.Index(names, tupleize_cols=False).infer_objects()
+        return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
 
     def knowledge(self, truth: IntArray, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
         """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.
@@ -457,19 +362,16 @@ class Dataset:
         listed = self.quasi if known is None else list(known)
         if not (listed or self.has_places or self.network is not None):
             raise ParameterError(f"`quasi`, places or `network` must be given: {UNKNOWN}")
-        own = (table[self.quasi] if known is None else known).set_axis(table.index)
+        columns = (table[self.quasi] if known is None else known).set_axis(table.index)
         if self.has_places:
-            own = own.assign(**{name: table[name] for name in (LAT, LON)})
+            columns = columns.assign(**{name: table[name] for name in (LAT, LON)})
         secrets = {name: table[name] for name in self.sensitive}
-        first = next(iter(secrets), None)
-        person, household = self.schema.single("person"), self.schema.single("household")
+        first, household = next(iter(secrets), None), self.schema.single("household")
         return Knowledge(
-            known=own, quasi=listed, truth=truth, sensitive=first,
-            secrets=None if first is None else secrets.pop(first), other_secrets=secrets,
-            persons=None if person is None or table[person].is_unique else table[person],
-            households=None if household is None else table[household],
-            weights=self.weights()[0], hierarchies=self.hierarchies,
-            network=self.network, register=self.register, **further,
+            known=columns, quasi=listed, truth=truth, sensitive=first,
+            secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
+            households=None if household is None else table[household], weights=self.weights()[0],
+            hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip
 
 
@@ -490,38 +392,48 @@ def open_dataset(path: str | Path, recipe: Any = None, **given: Any) -> Dataset:
     Dataset
         ``opened.receipts`` of it says what reading changed.
     """
-    import inspect
-
-    from reident.workbench.recipe import recipe_of
-
-    told = None if recipe is None else read_recipe_of(recipe)
+    stated = None if recipe is None else read_recipe_of(recipe)
     reading = {name: given.pop(name) for name in list(given) if name in inspect.signature(open_file).parameters}
     if "crs" in reading and ("lat" in given or "places" in given):  # what the columns with places mean
         given["crs"] = reading.pop("crs")
-    opened = open_file(path, **{**({} if told is None else dict(told.reading)), **reading})
-    return dataset_of(opened, told or recipe_of(opened, str(path)), **given)
+    opened = open_file(path, **{**({} if stated is None else dict(stated.reading)), **reading})
+    return Dataset.of(opened, recipe=stated or recipe_of(opened, str(path)), **given)
 
 
-def dataset_of(opened: OpenedFile, recipe: Recipe, **given: Any) -> Dataset:
-    """Return an opened file as a data set with the roles of a recipe."""
-    recipe.check_places()
-    if recipe.ends:
-        return Dataset(relations_of(opened.data, recipe.ends, recipe.file), **given)._by(recipe)
-    data = opened.data
-    if hasattr(data, "to_crs") and data.geometry.name in recipe.named("place") and (shapes := recipe.shapes(data)):
+def _refuse_shapes(data: Any, schema: Schema) -> None:
+    """Refuse a geometry of other shapes than points as the place of records."""
+    if not hasattr(data, "to_crs") or data.geometry.name not in schema.named("place"):
+        return
+    if shapes := sorted(set(data.geometry.geom_type.dropna()) - {"Point"}):
         raise ParameterError(
             f"`{data.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the role other "
             "leaves it out"
         )
-    return Dataset(opened, Schema.of_recipe(recipe), **given)._by(recipe)
 
 
-def read_recipe_of(recipe: Any) -> Recipe:
-    """Return a recipe, read from its file if it is a path."""
-    from reident.workbench.recipe import Recipe, read_recipe
+def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
+    absent = {column: int(count) for column, count in table[quasi].isna().sum().items() if count}
+    if absent:
+        raise DataError(
+            f"`{name}` must not have missing quasi-identifiers, got {absent} (column: records): give them a label of "
+            "their own or leave the records out"
+        )
 
-    if isinstance(recipe, str | Path):
-        return read_recipe(recipe)
-    check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
-    given: Recipe = recipe
-    return given
+
+def _plain(data: Any, name: str) -> pd.DataFrame:
+    """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
+    check_table(data, name, min_records=8)
+    table = in_columns(data, name)
+    if has_places(table):
+        check_coordinates(table[LAT], table[LON])
+    if not table.index.is_unique:
+        raise DataError(
+            f"the index of `{name}` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
+        )
+    return table
+
+
+def _projected(data: Any) -> str:
+    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
+    crs = getattr(data, "crs", None)
+    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""

@@ -25,7 +25,7 @@ from reident.workbench.check import check
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
-from reident.workbench.microdata import LAT, LON, Microdata, microdata
+from reident.workbench.microdata import LAT, LON, Microdata
 from reident.workbench.ru_map import Plan, plan
 
 __all__ = ["Example", "Explorer", "examples"]
@@ -139,7 +139,7 @@ class Explorer:
 
     def _microdata(self) -> Microdata:
         example = self.offered[self.data.value]
-        return microdata(example.data, kind=self.kind, **{"quasi": (), **example.roles})
+        return Dataset(example.data, **example.roles).records(self.kind)
 
     def _offer(self) -> None:
         """Offer methods, attacks and uses that fit the chosen data."""

@@ -10,7 +10,6 @@ import pandas as pd
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like
-from reident.workbench.interval_ends import exact_ends
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of, round_up
 
@@ -47,22 +46,18 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range (values far apart from the rest
     aside) or a little more, and no finer than the column's own digits: of the data it tells their order of magnitude.
     Where values are themselves multiples of a larger unit, such as rounded to hundreds, the grid is ten times that
-    unit. Where the ends are still persons' values more often than by chance, the next coarser grid is taken.
+    unit.
     """
     values = np.unique(before.dropna().to_numpy(np.float64))
-    spread = min(np.ptp(values), _FAR * np.ptp(np.quantile(values, [0.05, 0.95]))) if len(values) else 0.0
-    digits = decimals_of(before)
+    if not len(values):
+        return after
+    low, high = np.quantile(values, 0.05, method="lower"), np.quantile(values, 0.95, method="higher")
+    spread, digits = min(np.ptp(values), _FAR * (high - low)), decimals_of(before)
     step = max(round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
-    own = _apart(before, digits)
+    own = _apart(values[(low <= values) & (values <= high)], digits)
     if own >= step and len(values) < spread / own / 2:  # few of the grid's points are values, and every end one
         step = round_up(10 * own)
-    if step <= 0:
-        return after
-    shown = first = _outwards(after, step)
-    while step < spread and exact_ends(before, shown):
-        step = round_up(1.5 * step)
-        shown = _outwards(after, step)
-    return first if step >= spread else shown
+    return _outwards(after, step) if step > 0 else after
 
 
 def _outwards(after: pd.Series, step: float) -> pd.Series:
@@ -105,9 +100,8 @@ def _months(listed: list[str]) -> str:
     return f"{{{first}, ..., {last}}}"
 
 
-def _apart(values: pd.Series, digits: int | None) -> float:
+def _apart(known: FloatArray, digits: int | None) -> float:
     """Return the unit of which all differences of the values are multiples, if it is larger than their last digit."""
-    known = values.dropna().to_numpy(np.float64)
     if digits is None or not known.size or np.abs(known).max() * 10.0**digits >= 2**53:
         return 0.0
     whole = np.rint(known * 10.0**digits).astype(np.int64)

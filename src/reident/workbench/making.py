@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,15 @@ from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
+from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
-from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located, microdata
+from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
 from reident.workbench.promises import counted_guarantee
 
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
 
-__all__ = ["MISSING", "Made", "Roles", "Step", "make", "settings_of"]
+__all__ = ["MISSING", "Made", "Step", "make", "settings_of"]
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
@@ -96,29 +97,6 @@ def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Param
     return [entry.check(dict(zip(values, values_of, strict=True))) for values_of in itertools.product(*values.values())]
 
 
-@dataclass(frozen=True)
-class Roles:
-    """The roles of the columns of a table; methods that look at sensitive values look at those of `sensitive`."""
-
-    quasi: list[str] = field(default_factory=list)
-    epsilon_quasi: list[str] = field(default_factory=list)
-    sensitive: str | None = None
-    household: str | None = None
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    public: Mapping[str, Any] = field(default_factory=dict)
-    further: Sequence[str] = ()
-
-    @property
-    def known(self) -> list[str]:
-        """All columns that an intruder may know."""
-        return list(dict.fromkeys([*self.quasi, *self.epsilon_quasi]))
-
-    @property
-    def secret(self) -> list[str]:
-        """All sensitive columns."""
-        return [*([] if self.sensitive is None else [self.sensitive]), *self.further]
-
-
 @dataclass
 class Made:
     """The result of a chain.
@@ -154,8 +132,8 @@ class Made:
         return neighbours_kept(true, released), distances_kept(true, released)
 
 
-def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
-    """Apply the steps of a chain one after another to a table with the index 0, 1, ...
+def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: Any = None) -> Made:
+    """Apply the steps of a chain one after another to a data set.
 
     Every draw comes from `system_rng`, unless `rng` is given (for simulations).
 
@@ -164,13 +142,14 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
     ParameterError, DataError
         If a step cannot be applied to the data or leaves no record; the message names the step.
     """
+    data = plain_table(dataset.frame)
     result = Made(data.copy())
     for step in steps:
         before, earlier = len(result.table), result.table
         if step.entry.data == "places":
-            details = _move(result, step, roles, rng)
+            details = _move(result, step, dataset, rng)
         elif step.entry.data == "table":
-            details = _mask(result, step, roles, missing, rng)
+            details = _mask(result, step, dataset, missing, rng)
         else:
             raise ParameterError(
                 f"`method` must release records, tables or places, got {step.entry.name!r}, which is for "
@@ -196,22 +175,22 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
         )
     for place, (step, done) in enumerate(zip(steps, result.done, strict=True)):
         later = {name for other in result.done[place + 1 :] for name in other.get("columns", ())}
-        columns = _class_columns(step, done.get("columns", ()), data, roles)
+        columns = _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi)
         done["guarantee"] = counted_guarantee(
             step.entry, step.settings, columns, pd.DataFrame(result.table),
-            sensitive=roles.sensitive, missing=missing, later=later,
+            sensitive=next(iter(dataset.fewest), None), missing=missing, later=later,
             left_out=any(other["records_left_out"] for other in result.done[place + 1 :]),
         )  # fmt: skip
     return result
 
 
-def _class_columns(step: Step, columns: Sequence[str], data: Any, roles: Roles) -> list[str]:
+def _class_columns(step: Step, columns: Sequence[str], data: Any, noisy: Sequence[str]) -> list[str]:
     """Return the columns of which a step makes classes; none for methods without classes."""
     if not (step.entry.classes or "k_quasi" in step.entry.signature):
         return []
     if "groups" in step.entry.signature:
         return [name for name in columns if is_numeric(data[name])]
-    return [name for name in columns if "k_quasi" not in step.entry.signature or name not in roles.epsilon_quasi]
+    return [name for name in columns if "k_quasi" not in step.entry.signature or name not in noisy]
 
 
 def _source(entry: Entry, rng: Any) -> Any:
@@ -222,7 +201,7 @@ def _source(entry: Entry, rng: Any) -> Any:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _move(result: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
+def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
     table, entry = result.table, step.entry
     if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
@@ -236,14 +215,15 @@ def _move(result: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
             f"`data` must have at most {limit} records with places for {entry.name!r}, got {len(table)}: "
             "it releases the distances between all of them; a mask of the places themselves has no such limit"
         )
-    units = _units(table, roles.household)
+    household = dataset.schema.single("household")
+    units = _units(table, household)
     one_each = table[~units.duplicated()]
     read = [name for name in entry.signature if name in one_each.columns]
-    data = microdata(one_each, quasi=read, kind="places", public=roles.public)
+    data = dataset.records("places", data=one_each, quasi=read, sensitive=None)
     moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
     result.steps.append(moved)
     details = {"records_without_place": int((~is_located).sum())}
-    if roles.household is not None:
+    if household is not None:
         details["moved_together"] = len(table) - len(one_each)
     if not moved.has_places:
         if len(one_each) < len(table):
@@ -272,38 +252,44 @@ def _units(table: Any, household: str | None) -> pd.Series:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-def _mask(result: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[str, Any]:
-    quasi = list(dict.fromkeys(step.columns or roles.known))
+def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dict[str, Any]:
+    quasi = list(dict.fromkeys(step.columns or dataset.quasi))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
     table = pd.DataFrame(result.table)
     check_columns(table, quasi, "columns", table_name="data")
     gaps = table[quasi].isna()
-    own_roles = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
     classes = {"quasi", "k_quasi"} & set(step.entry.signature)
     details: dict[str, Any] = {"columns": quasi}
+    trees = {name: tree for name, tree in dataset.hierarchies.items() if name in quasi}
+
+    def masked(rows: pd.DataFrame, columns: list[str] = quasi, trees: Mapping[str, Any] = trees) -> _Part:
+        return _masked(dataset, rows, step, columns, trees, rng)
+
     parts: list[_Part]
     if not gaps.any(axis=None):
-        parts = [_masked(table, step, own_roles, rng)]
+        parts = [masked(table)]
     elif missing == "drop":
-        parts = [_masked(table[~gaps.any(axis=1)], step, own_roles, rng)]
+        parts = [masked(table[~gaps.any(axis=1)])]
     elif missing == "suppress":
         blank = table[gaps.any(axis=1)].astype(dict.fromkeys(quasi, object))
         blank[quasi] = "*" if classes else None
         smallest = int(step.settings.get("k") or 1) if classes else 1
-        whole = _masked(table[~gaps.any(axis=1)], step, own_roles, rng)
+        whole = masked(table[~gaps.any(axis=1)])
         parts = [whole, (blank if len(blank) >= smallest else blank.iloc[:0], whole[1], None)]
     elif missing == "label" and (classes or step.entry.classes):
-        parts = _by_pattern(table, gaps, step, own_roles, rng, GAP if classes else np.nan)
+        parts = _by_pattern(table, gaps, step, trees, masked, GAP if classes else np.nan)
     else:
         filled = table.copy()
         for name in quasi:
             filled[name] = table[name].fillna(_usual(table[name]))
-        masked, changed, release_of_part = _masked(filled, step, own_roles, rng)
+        cells, changed, release_of_part = masked(filled)
         for name in changed:
-            whole = pd.api.types.is_integer_dtype(masked[name])
-            masked[name] = (masked[name].astype("Int64") if whole else masked[name]).mask(gaps.loc[masked.index, name])
-        parts = [(masked, changed, release_of_part)]
+            whole_numbers = pd.api.types.is_integer_dtype(cells[name])
+            cells[name] = (cells[name].astype("Int64") if whole_numbers else cells[name]).mask(
+                gaps.loc[cells.index, name]
+            )
+        parts = [(cells, changed, release_of_part)]
     if gaps.any(axis=None):
         details["missing_values"] = missing
         details["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
@@ -315,17 +301,16 @@ def _usual(column: pd.Series) -> Any:
     return column.mode().iloc[0] if column.notna().any() else 0
 
 
-def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
+def _masked(
+    dataset: Any, table: pd.DataFrame, step: Step, quasi: list[str], trees: Mapping[str, Any], rng: Any
+) -> _Part:
     """Return the table with the step's columns changed, their names, and the release itself."""
     plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
-    sensitive = None if roles.sensitive in roles.quasi else roles.sensitive
+    sensitive = next(iter(dataset.fewest), None)
+    sensitive = None if sensitive in quasi else sensitive
     if sensitive is not None:
-        plain[sensitive] = with_gaps(plain[sensitive])  # what is not told is a value, too
-    data = microdata(
-        plain, quasi=roles.quasi, sensitive=sensitive, kind="table", public=roles.public,
-        hierarchies={name: tree for name, tree in roles.hierarchies.items() if name in roles.quasi},
-        epsilon_quasi=roles.epsilon_quasi,
-    )  # fmt: skip
+        plain[sensitive] = with_gaps(plain[sensitive])  # a missing value is a value, too
+    data = dataset.records("table", data=plain, quasi=quasi, sensitive=sensitive, hierarchies=trees)
     if reason := lacking(step.entry, data):
         raise ParameterError(f"{reason} (step {step.entry.name!r})")
     result = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
@@ -341,14 +326,16 @@ def classes_read(step: Step, rows: pd.DataFrame, columns: Sequence[str]) -> bool
     return "groups" not in step.entry.signature or any(is_numeric(rows[name]) for name in columns)
 
 
-def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Roles, rng: Any, label: Any) -> list[_Part]:
+def _by_pattern(
+    table: pd.DataFrame, gaps: pd.DataFrame, step: Step, trees: Mapping[str, Any],
+    masked: Callable[[pd.DataFrame, list[str], Mapping[str, Any]], _Part], label: Any,
+) -> list[_Part]:  # fmt: skip
     """Treat gaps as a value of their own: a label among categories; where numbers lack, records are classed apart."""
-    table = table.copy()
-    trees = dict(roles.hierarchies)
-    numeric = [name for name in roles.quasi if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
-    for name in roles.quasi:
+    table, trees = table.copy(), dict(trees)
+    numeric = [name for name in gaps if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
+    for name in gaps:
         if name not in numeric and gaps[name].any():
-            known = table[name].dropna().astype(str)  # texts, as `microdata` takes them
+            known = table[name].dropna().astype(str)  # texts, as methods take them
             table[name] = with_gaps(known.reindex(table.index))
             rows = (trees.get(name) or automatic_hierarchy(known)).to_frame()
             trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
@@ -356,17 +343,15 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
     smallest = max(8, int(step.settings.get("k") or 1))
     for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):
         absent = [name for name, gone in zip(numeric, pattern, strict=False) if gone is True or gone == np.True_]
-        columns_left = [name for name in roles.quasi if name not in absent]
-        if step.entry.classes and not classes_read(step, rows, columns_left):  # nothing of these records is changed
+        columns = [name for name in gaps if name not in absent]
+        if step.entry.classes and not classes_read(step, rows, columns):  # these records are not changed
             parts.append((rows if len(rows) >= smallest else rows.iloc[:0], [], None))
             continue
-        if len(rows) < smallest or not columns_left:
-            parts.append((rows.iloc[:0], columns_left, None))
+        if len(rows) < smallest or not columns:
+            parts.append((rows.iloc[:0], columns, None))
             continue
-        noisy = [name for name in roles.epsilon_quasi if name in columns_left]
-        own_roles = replace(roles, quasi=columns_left, epsilon_quasi=noisy, hierarchies=trees)
-        masked, changed, result = _masked(rows, step, own_roles, rng)
-        parts.append((masked.assign(**dict.fromkeys(absent, label)), [*changed, *absent], result))
+        cells, changed, result = masked(rows, columns, trees)
+        parts.append((cells.assign(**dict.fromkeys(absent, label)), [*changed, *absent], result))
     return parts
 
 

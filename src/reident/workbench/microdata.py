@@ -13,19 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from reident.base import (
-    DataError,
-    FloatArray,
-    ParameterError,
-    check_choice,
-    check_columns,
-    check_coordinates,
-    check_table,
-    is_numeric,
-)
-from reident.methods.forms import read_public
+from reident.base import DataError, FloatArray, is_numeric
 from reident.methods.release import LAT, LON
-from reident.networks.graph import DirectedNetwork, Network, as_network
+from reident.networks.graph import DirectedNetwork, Network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.numerals import round_up
@@ -36,7 +26,6 @@ __all__ = [
     "Microdata",
     "automatic_hierarchy",
     "is_graph",
-    "microdata",
     "persons_of",
 ]
 
@@ -118,97 +107,6 @@ def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
     return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
 
 
-def microdata(
-    data: Any,
-    *,
-    quasi: str | Sequence[str],
-    sensitive: str | None = None,
-    kind: str | None = None,
-    area: Any = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    known: Any = None,
-    epsilon_quasi: str | Sequence[str] = (),
-    public: Mapping[str, Any] | None = None,
-    person: str | None = None,
-) -> Microdata:
-    """Read the roles of a table's columns, and complete what is not said.
-
-    Parameters
-    ----------
-    data : GeoDataFrame, DataFrame or graph
-        Points with a CRS, or a table, with the columns ``lat_deg`` and ``lon_deg`` if it has places, or whatever
-        `as_network` takes.
-    quasi : str or sequence of str
-        What the intruder knows beside places; empty for places alone.
-    sensitive : str, optional
-    kind : {"places", "table", "network"}, optional
-        Default: places if the data have them; a network for a graph. Queries are counts of a table.
-    area : polygon, optional
-        For places: the public area in which an embedding draws reference places. Short for ``public={"area": ...}``.
-    hierarchies : mapping, optional
-        For tables; default `automatic_hierarchy` of each quasi-identifier.
-    known : GeoDataFrame or DataFrame, optional
-        The intruder's file with the same columns.
-    epsilon_quasi : str or sequence of str
-        Those of the numeric quasi-identifiers, not all, that may get noise inside classes.
-    public : mapping of str to object, optional
-        What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. A method
-        whose input is lacking is left out; the data never stand in for it.
-    person : str, optional
-        The column that says which records are one person's.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a column is absent, quasi-identifiers are missing values, or places are out of range.
-    """
-    if kind == "network" or is_graph(data):
-        return _relations(data, quasi, sensitive)
-    table = _plain(data, "data")
-    listed = check_columns(table, quasi, "quasi", table_name="data", min_columns=0)
-    placed = has_places(table)
-    kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table"))
-    if kind == "places" and not placed:
-        raise DataError(
-            f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
-        )
-    if kind != "places" and not listed:
-        raise ParameterError(
-            "`quasi` must name at least 1 column, got none: an intruder who knows nothing links nothing"
-        )
-    wanted = [
-        *listed,
-        *([] if sensitive is None else check_columns(table, [sensitive], "sensitive", table_name="data")),
-    ]
-    if sensitive in listed:
-        raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r}")
-    if kind == "places":
-        wanted += [LAT, LON]
-    kept = table[wanted].copy()
-    _refuse_missing(kept, listed, "data")
-    numeric = [column for column in listed if is_numeric(kept[column])]
-    as_texts = {column: str for column in listed if column not in numeric}
-    kept = kept.astype(as_texts)
-    noisy = check_columns(table, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
-    if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
-        raise ParameterError(
-            f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
-        )
-    other = None
-    if known is not None:
-        shown = _plain(known, "known")
-        other = shown[check_columns(shown, [column for column in wanted if column != sensitive], "known")]
-        _refuse_missing(other, listed, "known")
-        other = other.astype(as_texts)
-    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in listed}
-    given = read_public({**({} if area is None else {"area": area}), **(public or {})})
-    return Microdata(
-        kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,
-        _projected(data) if kind == "places" else "",
-        persons=None if person is None or table[person].is_unique else table[person],
-    )  # fmt: skip
-
-
 def has_places(data: Any) -> bool:
     """Tell whether records have places: a geometry, or the columns ``lat_deg`` and ``lon_deg``."""
     return hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
@@ -235,47 +133,6 @@ def is_graph(data: Any) -> bool:
 def persons_of(network: Network) -> pd.DataFrame:
     """Return the nodes as a table of persons, of whom nothing but their relations is known; the index names them."""
     return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
-
-
-def _relations(data: Any, quasi: Any, sensitive: Any) -> Microdata:
-    """Return a network: an intruder knows relations, and nothing else of the persons."""
-    if quasi or sensitive is not None:
-        raise ParameterError("`quasi` and `sensitive` must not be given for a network: only relations are released")
-    network = as_network(data, "data")
-    if network.n_nodes < 10:
-        raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
-    names = np.empty(network.n_nodes, dtype=object)
-    names[:] = list(network.nodes)
-    index = pd.Index(names, tupleize_cols=False).infer_objects()
-    return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
-
-
-def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
-    absent = {column: int(count) for column, count in table[quasi].isna().sum().items() if count}
-    if absent:
-        raise DataError(
-            f"`{name}` must not have missing quasi-identifiers, got {absent} (column: records): give them a label of "
-            "their own or leave the records out"
-        )
-
-
-def _plain(data: Any, name: str) -> pd.DataFrame:
-    """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
-    check_table(data, name, min_records=8)
-    table = in_columns(data, name)
-    if has_places(table):
-        check_coordinates(table[LAT], table[LON])
-    if not table.index.is_unique:
-        raise DataError(
-            f"the index of `{name}` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
-        )
-    return table
-
-
-def _projected(data: Any) -> str:
-    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
-    crs = getattr(data, "crs", None)
-    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""
 
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")

@@ -25,7 +25,7 @@ _COLOURS = {
 
 def draw_columns(opened: Any) -> Figure:
     """Draw the values of the first columns of a file, coloured by role; places as one panel of counts."""
-    places = set() if opened.places is None else {opened.places["lat"], opened.places["lon"]}
+    places = set() if opened.schema.places is None else {opened.schema.places["lat"], opened.schema.places["lon"]}
     rows = [row for row in opened.columns.itertuples() if row.column not in places and row.type != "geometry"]
     located = _points(opened)
     panels = rows[: _MOST - (located is not None)]
@@ -61,9 +61,9 @@ def _points(opened: Any) -> tuple[Any, Any] | None:
     if hasattr(opened.data, "to_crs"):
         points = opened.data.geometry[opened.data.geometry.geom_type == "Point"]
         return (points.x.to_numpy(), points.y.to_numpy()) if len(points) else None
-    if opened.places is None:
+    if opened.schema.places is None:
         return None
-    known = opened.data[[opened.places["lon"], opened.places["lat"]]].dropna().to_numpy(float)
+    known = opened.data[[opened.schema.places["lon"], opened.schema.places["lat"]]].dropna().to_numpy(float)
     return known[:, 0], known[:, 1]
 
 

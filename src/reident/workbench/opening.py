@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
-from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
+from reident.workbench.roles import doubtful_places, place_columns, propose
+from reident.workbench.schema import Column, Schema
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,14 +44,11 @@ class OpenedFile:
     ----------
     data : DataFrame or GeoDataFrame
         The records; the columns keep their names and their order.
-    columns : DataFrame
-        One row a column: ``column``, ``type`` (integer, number, date, text, geometry), ``role``, ``reason``,
-        ``missing`` (records), ``distinct`` (values).
+    schema : Schema
+        The types (integer, number, date, text, geometry) and the proposed roles of the columns, with a reason; the
+        columns with places.
     source : mapping
         What was found about the file, such as ``separator``, ``decimal``, ``encoding``, ``sheet``, ``layer``, ``crs``.
-    places : mapping or None
-        The columns with places: ``lat``, ``lon`` (or north and east), ``crs``, ``reason``; None without, or for a
-        file with a geometry.
     receipts : list of str
         Each conversion that would not write back what was read.
     notes : list of str
@@ -59,16 +58,21 @@ class OpenedFile:
     """
 
     data: Any
-    columns: pd.DataFrame
+    schema: Schema
     source: Mapping[str, Any]
-    places: PlaceColumns | None
     receipts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
 
-    def named(self, role: str) -> list[str]:
-        """Return the columns for which a role is proposed, in the file's order."""
-        return self.columns.loc[self.columns["role"] == role, "column"].tolist()
+    @cached_property
+    def columns(self) -> pd.DataFrame:
+        """One row a column: ``column``, ``type``, ``role``, ``reason``, ``missing`` records, ``distinct`` values."""
+        rows = []
+        for name, column in self.schema.columns.items():
+            cells = self.data[name]
+            distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
+            rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
+        return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
 
     def draw(self) -> Figure:
         """Draw the values of each column, and where the records are."""
@@ -141,7 +145,7 @@ def open_file(
     --------
     >>> from reident.data.datasets import embedded_file
     >>> found = open_file(embedded_file("places_germany.csv.gz"))
-    >>> found.places["lat"], found.places["lon"], found.source["separator"]
+    >>> found.schema.places["lat"], found.schema.places["lon"], found.source["separator"]
     ('lat_deg', 'lon_deg', ',')
     """
     path = check_path(path, "file")
@@ -251,20 +255,9 @@ def describe(
     look += doubtful_places(pd.DataFrame(data), types, places)
     look += [*_twins(pd.DataFrame(data)), *_same_columns(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
-    columns = pd.DataFrame(
-        [
-            {
-                "column": name,
-                "type": types[name],
-                "role": roles[name][0],
-                "reason": roles[name][1],
-                "missing": int(data[name].isna().sum()),
-                "distinct": int((data[name].to_wkb() if name == geometry else data[name]).nunique()),
-            }
-            for name in data.columns
-        ]
-    )
-    return OpenedFile(data, columns, dict(source), places, changes, look)
+    columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
+    where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
+    return OpenedFile(data, Schema(columns, where), dict(source), changes, look)
 
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:

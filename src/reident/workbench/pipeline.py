@@ -35,8 +35,8 @@ from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
 from reident.workbench.dataset import Dataset
 from reident.workbench.files import WRITTEN, plain_table, write_file
-from reident.workbench.making import MISSING, Made, Roles, Step, make
-from reident.workbench.microdata import LAT, LON, in_columns, microdata
+from reident.workbench.making import MISSING, Made, Step, make
+from reident.workbench.microdata import LAT, LON, in_columns
 from reident.workbench.promises import class_sizes
 from reident.workbench.protecting import manifest_of, refuse_identifiers, released_columns, says_of_persons
 from reident.workbench.readers import GEOGRAPHIC
@@ -44,7 +44,7 @@ from reident.workbench.readers import GEOGRAPHIC
 if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
 
-__all__ = ["Pipeline", "Release", "Step", "pairs_path", "protect", "roles_of"]
+__all__ = ["Pipeline", "Release", "Step", "pairs_path", "protect"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class Pipeline:
         if isinstance(steps, Pipeline):
             return steps
         if hasattr(steps, "chain"):
-            told: Recipe = steps
-            made = [Step.of(entry, entry.check(options), columns) for entry, options, columns in told.steps()]
-            return cls(made, told.missing_values, told.keep, told.withhold)
+            recipe: Recipe = steps
+            made = [Step.of(entry, entry.check(options), columns) for entry, options, columns in recipe.steps()]
+            return cls(made, recipe.missing_values, recipe.keep, recipe.withhold)
         return cls(steps)
 
 
@@ -229,11 +229,13 @@ def protect(
         return _protect_network(dataset, pipeline, source)
     frame = plain_table(dataset.frame)
     check_public_used(dataset.public, [step.entry for step in pipeline.steps])
-    named, others = _named(dataset, frame, pipeline)
+    withheld = check_columns(dataset.data, pipeline.withhold, "withhold", table_name="data", min_columns=0)
+    shown = dataset.without(withheld)
+    others = _aside(shown, pipeline)
     refuse_identifiers(frame, others, dataset.schema, allowed=check_flag(keep_identifiers, "keep_identifiers"))
-    made = make(frame, pipeline.steps, roles_of(dataset, pipeline.withhold), missing=pipeline.missing, rng=source)
+    made = make(shown, pipeline.steps, missing=pipeline.missing, rng=source)
     places = _places(dataset, frame)
-    released = released_columns(frame, made, [*named, *others], places)
+    released = released_columns(frame, made, [*shown.quasi, *others], places)
     order = (source or system_rng()).permutation(len(released))
     cells = released.iloc[order].reset_index(drop=True)
     rows = released.index.to_numpy(np.int64)[order]
@@ -257,7 +259,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
     entry, settings = steps[0].entry, steps[0].settings
     drawn = rng or system_rng()
-    made = release(microdata(dataset.named_network, quasi=(), kind="network"), entry.name, settings, rng=drawn)
+    made = release(dataset.records("network"), entry.name, settings, rng=drawn)
     assert isinstance(made.network, Network)
     renamed = naive_anonymise(made.network, rng=drawn)
     manifest = {
@@ -281,26 +283,12 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     )  # fmt: skip
 
 
-def _named(dataset: Dataset, frame: Any, pipeline: Pipeline) -> tuple[list[str], list[str]]:
-    """Return the columns that are protected, and those that are released beside them."""
-    out = set(check_columns(dataset.data, pipeline.withhold, "withhold", table_name="data", min_columns=0))
-    own = [] if dataset.places is None else list(dataset.places)
-    known = [name for name in dataset.quasi if name not in out]
+def _aside(dataset: Dataset, pipeline: Pipeline) -> list[str]:
+    """Return the columns that are released beside those that are protected: kept ones, sensitive ones, places last."""
     check_columns(dataset.data, pipeline.keep, "keep", table_name="data", min_columns=0)
-    secret = [name for name in dataset.schema.named("sensitive") if name not in out]
-    aside = [name for name in pipeline.keep if name not in own]
-    del frame
-    return known, list(dict.fromkeys([*aside, *secret, *(name for name in pipeline.keep if name in own)]))
-
-
-def roles_of(dataset: Dataset, withhold: Sequence[str] = ()) -> Roles:
-    """Return the roles as methods take them, without columns that are withheld."""
-    quasi = [name for name in dataset.quasi if name not in set(withhold)]
-    secret = [name for name in dataset.fewest if name not in set(withhold)]
-    return Roles(
-        quasi, [name for name in dataset.epsilon_quasi if name in quasi], secret[0] if secret else None,
-        dataset.schema.single("household"), dataset.hierarchies, dataset.public, secret[1:],
-    )  # fmt: skip
+    places = dataset.places or ()
+    kept = [name for name in pipeline.keep if name not in places]
+    return list(dict.fromkeys([*kept, *dataset.sensitive, *pipeline.keep]))
 
 
 def _places(dataset: Dataset, frame: pd.DataFrame) -> dict[str, Any] | None:

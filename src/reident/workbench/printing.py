@@ -8,96 +8,83 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["print_assessment", "print_method", "print_release", "print_verdict"]
+__all__ = ["assessment_lines", "next_commands", "print_method", "print_verdict", "release_lines"]
 
 
-def print_assessment(
-    assessment: Any, must_keep: str, recipe: Path | None, source: str, network: tuple[Path, str, str] | None
-) -> None:
-    """Print the advice and the commands that make and check the advised release.
-
-    `recipe` is the advised one, `source` the file it is for; `network` is a file, its ends and its names.
-    """
+def assessment_lines(assessment: Any) -> list[str]:
+    """Return the advice, its notes, and the reasons why releases could not be made."""
     result = assessment.search
-    print(assessment.sentence)
-    for line in [] if result is None else result.groups:
-        print(f"note: {line}")
-    for search in filter(None, (result, assessment.network)):
-        _print_unmade(search)
+    lines = [assessment.sentence, *(f"note: {line}" for line in ([] if result is None else result.groups))]
+    for search in filter(None, {id(s): s for s in (result, assessment.network)}.values()):
+        if not search.passed:
+            unmade = search.candidates[search.candidates["reason"] != ""].drop_duplicates("reason")
+            lines += [f"not made: {row['chain']}: {row['reason']}" for _, row in unmade.iterrows()]
     if result is not None and result.passed and "the place" in str(result.advised.get("withheld", "")):
-        print("the place is withheld: --must-keep place looks for a release that has it")
-    if result is not None and not result.passed and must_keep:
-        print(
-            f"one of these would have to be given up: {must_keep} (without --must-keep it may be withheld), or the "
-            "rule (a larger --tolerate or --limit)"
-        )
-    if recipe is not None:
-        path, file = shlex.quote(str(recipe)), shlex.quote(source)
-        print(f"the advised release: reident protect --recipe {path} --out release")
-        print(f"its check: reident check release --against {file} --recipe {path}")
-    if network is not None and assessment.network is not None and assessment.network.passed:
-        _print_network_commands(assessment, *network)
+        lines.append("the place is withheld: --must-keep place looks for a release that has it")
+    return lines
 
 
-def _print_unmade(search: Any) -> None:
-    """Print once for each reason why releases could not be made, where none passed."""
-    if not search.passed:
-        for _, row in search.candidates[search.candidates["reason"] != ""].drop_duplicates("reason").iterrows():
-            print(f"not made: {row['chain']}: {row['reason']}")
-
-
-def _print_network_commands(assessment: Any, file: Path, ends: str, names: str) -> None:
-    step, source = assessment.network.chain[0], shlex.quote(str(file))
-    listed = "".join(
+def next_commands(assessment: Any, out: Path, source: str, network: tuple[Path, str, str] | None) -> list[str]:
+    """Return the commands that make and check the advised releases; `network` is a file, its ends and its names."""
+    lines = []
+    if assessment.passed and source:
+        path, against = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
+        lines = [
+            f"the advised release: reident protect --recipe {path} --out release",
+            f"its check: reident check release --against {against} --recipe {path}",
+        ]
+    if network is None or assessment.network is None or not assessment.network.passed:
+        return lines
+    file, ends, names = network
+    step, original = assessment.network.chain[0], shlex.quote(str(file))
+    columns = "".join(
         f" {option} {shlex.quote(text)}" for option, text in (("--ends", ends), ("--names", names)) if text
     )
     settings = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     rule = f"--limit {assessment.limit:g} --tolerate {assessment.tolerate:g}"
-    print(f"the advised network: reident protect {source}{listed} --method {step['method']}{settings} --out network")
-    print(f"its check: reident check network --against {source} --network{listed} {rule}")
+    return [
+        *lines,
+        f"the advised network: reident protect {original}{columns} --method {step['method']}{settings} --out network",
+        f"its check: reident check network --against {original} --network{columns} {rule}",
+    ]
 
 
-def _settings(step: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
-    return f"{step['method']}: {settings}" if settings else str(step["method"])
-
-
-def print_release(release: Any, folder: Path) -> None:
-    """Print the guarantee, losses, changes and path of a release."""
+def release_lines(release: Any, folder: Path) -> list[str]:
+    """Return the guarantee, losses, changes and path of a release."""
     from reident.workbench.pipeline import pairs_path
 
-    manifest = release.manifest
+    manifest, lines = release.manifest, []
     for step in manifest.get("chain") or [manifest]:
-        print(_settings(step))
+        settings = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
+        lines.append(f"{step['method']}: {settings}" if settings else str(step["method"]))
     if "nodes_released" in manifest:
-        print(f"{manifest['nodes_released']} nodes, {manifest['edges_released']} edges released")
-    print(f"guaranteed: {manifest['guarantee']}")
-    if "columns" in manifest:
-        _print_columns(release)
-    print(f"release: {folder.resolve()}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    print(f"pairs of records, confidential, for reident check: {pairs_path(folder)}")
+        lines.append(f"{manifest['nodes_released']} nodes, {manifest['edges_released']} edges released")
+    lines.append(f"guaranteed: {manifest['guarantee']}")
+    lines += _column_lines(release) if "columns" in manifest else []
+    return [
+        *lines, f"release: {folder.resolve()}: {', '.join(sorted(path.name for path in folder.iterdir()))}",
+        f"pairs of records, confidential, for reident check: {pairs_path(folder)}",
+    ]  # fmt: skip
 
 
-def _print_columns(release: Any) -> None:
+def _column_lines(release: Any) -> list[str]:
     manifest, data = release.manifest, release.dataset.data
-    print(f"{manifest['records_released']} of {len(data)} records released")
+    lines = [f"{manifest['records_released']} of {len(data)} records released"]
     for step in manifest["left_out_because"]:
         if step["records_left_out"]:
             n = step.get("records_without_place")
-            print(
-                f"  {step['records_left_out']} left out by {step['method']}{f', {n} for want of a place' if n else ''}"
-            )
+            without = f", {n} for want of a place" if n else ""
+            lines.append(f"  {step['records_left_out']} left out by {step['method']}{without}")
     dropped = [str(name) for name in data.columns if name not in manifest["columns"]]
     if dropped:
-        print(f"columns left out: {', '.join(dropped)} (--keep releases a column as it is; in a recipe: keep)")
-    print("lost of each column (0 nothing, 1 all):")
+        lines.append(f"columns left out: {', '.join(dropped)} (--keep releases a column as it is; in a recipe: keep)")
+    lines.append("lost of each column (0 nothing, 1 all):")
+    unchanged = manifest["columns_released_unchanged"]
     for name, lost in manifest["column_loss"].items():
-        print(f"  {name:<24} {lost:.2f}{'  as it was' if name in manifest['columns_released_unchanged'] else ''}")
-    for name in ("neighbours_kept", "distances_kept"):
-        if name in manifest["loss"]:
-            print(f"  {name.replace('_', ' ')}: {manifest['loss'][name]}")
-    for receipt in manifest["receipts"]:
-        print(f"  changed: {receipt}")
+        lines.append(f"  {name:<24} {lost:.2f}{'  as it was' if name in unchanged else ''}")
+    losses = [name for name in ("neighbours_kept", "distances_kept") if name in manifest["loss"]]
+    lines += [f"  {name.replace('_', ' ')}: {manifest['loss'][name]}" for name in losses]
+    return [*lines, *(f"  changed: {receipt}" for receipt in manifest["receipts"])]
 
 
 def print_verdict(verdict: Any) -> None:

@@ -19,7 +19,8 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.roles import propose, repeated_ids
 
 if TYPE_CHECKING:
-    from reident.workbench.dataset import Dataset, Schema
+    from reident.workbench.dataset import Dataset
+    from reident.workbench.schema import Schema
 
 __all__ = ["manifest_of", "refuse_identifiers", "released_columns", "says_of_persons"]
 
@@ -165,7 +166,7 @@ def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
 
 def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
     """Return the receipts of reading that concern released columns or the whole file, without values."""
-    names = set(opened.columns["column"])
+    names = set(opened.schema.columns)
     return [line for line in opened.receipts if line.partition(": ")[0] not in names - set(columns) and "'" not in line]
 
 

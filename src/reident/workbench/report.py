@@ -20,7 +20,7 @@ from reident.plotting.interactive import ru_map_part
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
 
-__all__ = ["GLOSSARY", "read_points", "write_report"]
+__all__ = ["GLOSSARY", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
@@ -169,13 +169,6 @@ def _counts(panel: RiskReport) -> dict[str, Any]:
 def _run(panel: RiskReport) -> pd.DataFrame:
     columns = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
     return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
-
-
-def read_points(path: Path) -> pd.DataFrame:
-    """Return the frame of a map from the file ``map.csv`` of a report."""
-    texts = ["method", "parameter", "value", "attack", "analysis", "refused"]
-    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, object), keep_default_na=False, na_values=[""])
-    return frame.assign(**{name: frame[name].fillna("") for name in texts if name != "refused"})
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:

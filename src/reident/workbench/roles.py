@@ -15,9 +15,6 @@ from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
 
 __all__ = [
-    "NO_WEIGHT",
-    "ROLES",
-    "UNKNOWN",
     "PlaceColumns",
     "doubtful_places",
     "place_columns",
@@ -27,29 +24,6 @@ __all__ = [
     "told_of_persons",
 ]
 
-#: What a column can be, and what that means for a release.
-ROLES = {
-    "identifier": "tells who a record is by itself: never released",
-    "quasi-identifier": "others may know it: protected",
-    "sensitive": "must not become known: what an intruder wants to learn",
-    "place": "where the record is: masked",
-    "weight": "how many persons of the population a record stands for",
-    "person": "records with the same value are one person's: persons are counted, and it is never released",
-    "household": "records with the same value live together",
-    "node": "one end of a relation: two such columns are a network",
-    "free text": "may name anybody: never released",
-    "other": "left out unless it is named",
-}
-
-#: What to do where no column is known.
-UNKNOWN = (
-    "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
-    "(reident open --role COLUMN=quasi-identifier)"
-)
-NO_WEIGHT = (
-    "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
-    "command line --role COLUMN=weight of reident open"
-)
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
 _NEARLY_ALL = 0.98

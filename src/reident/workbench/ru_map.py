@@ -22,7 +22,7 @@ from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import settings_of
-from reident.workbench.microdata import Microdata, microdata, places_of
+from reident.workbench.microdata import Microdata, places_of
 from reident.workbench.simulate import Intruder, check_intruder, repeat_trial, risk_trial
 
 __all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases"]
@@ -111,8 +111,8 @@ def risk_utility(
     -----
     Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
     """
-    n_released = keywords.pop("n_released", None)
-    records = data.records(**keywords) if isinstance(data, Dataset) else microdata(data, **{"quasi": (), **keywords})
+    n_released, kind, known = (keywords.pop(name, None) for name in ("n_released", "kind", "known"))
+    records = Dataset.of(data, **keywords).records(kind, known=known)
     planned = plan(records, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released,
                    limit=limit)  # fmt: skip
     planned.check_public(records.public)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from reident.experiments.sweep import connected, sweep
 from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
-from reident.workbench.candidates import PLACE, ROW, Bench, Part, evaluate_chain, recipe_step
+from reident.workbench.candidates import PLACE, ROW, Bench, NetworkBench, Part, evaluate_chain, recipe_step
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.knowledge import KnowledgePrice
@@ -33,6 +34,8 @@ __all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release", "slots_o
 DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 #: Chains that are judged at most, the most useful first.
 MOST_JUDGED = 80
+#: Seconds of judging after which workers are started: their start takes about as long.
+_ALONE_S = 8.0
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
@@ -137,6 +140,22 @@ class Search:
 
         return plot_ru_map(self.frame, limit=tolerate, ax=ax)
 
+    def or_without(self, column: str, other: Search) -> Search:
+        """Return the result of another search, without a column, if a release passed in it."""
+        if not other.passed:
+            return self
+        withheld = other.candidates["withheld"].map(lambda text: f"{column}, {text}" if text else column)
+        share = len(other.losses) / (len(other.losses) + 1)  # one column more is protected
+        table = other.candidates.assign(withheld=withheld, kept=other.candidates["kept"] * share)
+        listed = pd.concat([self.candidates, table], ignore_index=True)
+        words = ", ".join(filter(None, [column, other.advised["withheld"]]))
+        return replace(
+            other, candidates=listed, before=self.before, original=self.original, known=self.known,
+            n_chains=self.n_chains + other.n_chains, price_before=self.price_before,
+            withhold=[column, *other.withhold], losses={**other.losses, column: 1.0},
+            advised={**other.advised, "withheld": words, "kept": other.advised["kept"] * share},
+        )  # fmt: skip
+
     def sentence(self, limit: float, tolerate: float) -> str:
         """Return the advice in a sentence."""
         n, n_records = len(self.before.persons), len(self.original)
@@ -185,7 +204,7 @@ def search_release(
     scale: float = 1.0,
     jobs: int | str = 1,
     cache: str | Path | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Search:
     """Judge the chains that the slots allow, the most useful first, until one passes.
 
@@ -197,6 +216,7 @@ def search_release(
     Parameters
     ----------
     dataset : Dataset
+        Records, or a network alone: then each step is a candidate, and ``kept`` is the share of edges in common.
     slots : sequence of sequence of Step or None
     others : sequence of str
         Columns released as they are.
@@ -212,10 +232,11 @@ def search_release(
         Processes, or the address of a running dask scheduler.
     cache : folder, optional
         The rows of judged candidates are stored there: the same search goes on and judges none again.
-    progress : bool
-        Show how many chains were judged.
+    progress : bool or callable
+        Show how many chains were judged, or call a function with this number and the largest.
     """
-    bench = Bench(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
+    kind = Bench if dataset.named_network is None else NetworkBench
+    bench = kind(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)))
@@ -255,13 +276,13 @@ def search_release(
     name = bench.digest()
     n_at_once = jobs if isinstance(jobs, int) else 4
     with ExitStack() as stack:
-        client = None  # for all batches the same workers
-        if jobs != 1:
-            client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
+        client, began = None, time.monotonic()  # for all batches the same workers
         bar = stack.enter_context(
-            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=not progress)
+            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
         )
         while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
+            if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
+                client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
             grid = [
                 {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
                  "columns_shown": json.dumps(bench.shown(piece))}
@@ -273,15 +294,16 @@ def search_release(
                 row = {column: row[column] for column in ROW if column in row and row[column] is not None}
                 judged[key(piece)] = piece, bench.row_of(piece) | row
             bar.update(len(batch))
+            if callable(progress):
+                progress(len(judged), bar.total)
     complete = (tuple(part for part in chain if part.step) for chain in chains)
     chosen = next((steps_of_chain for steps_of_chain in complete if first(True, steps_of_chain)), None)
     unmade = [part for slot in parts for part in slot if part.reason]
     table = [row for _, row in judged.values()]
     table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
-    before, plain = bench.before(), dataset.table
-    known = [column for column in bench.protected if column != PLACE]
-    search = Search(pd.DataFrame(table, columns=ROW), before, plain, known, n_chains, draws, scale,
-                    price_before=bench.priced(plain[known]))  # fmt: skip
+    before, records, known = bench.before(), bench.records, bench.known
+    search = Search(pd.DataFrame(table, columns=ROW), before, records, known, n_chains, draws, scale,
+                    price_before=bench.priced(records[known]))  # fmt: skip
     if chosen is None:
         return replace(search, groups=bench.groups(bench.original(), before))
     steps, columns = [part.step for part in chosen if part.step], bench.shown(chosen)

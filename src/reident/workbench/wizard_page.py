@@ -10,9 +10,9 @@ import ipywidgets as widgets
 
 from reident.base import DataError, ParameterError
 from reident.workbench.opening import OpenedFile
-from reident.workbench.roles import ROLES
+from reident.workbench.schema import ROLES
 
-__all__ = ["MAP", "RULE", "STYLE", "download", "found_told", "head", "linked", "roles_told", "sentence"]
+__all__ = ["MAP", "RULE", "STYLE", "download", "found_text", "head", "linked", "roles_text", "sentence"]
 
 #: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
 _MOST_BYTES = 30_000_000
@@ -36,12 +36,12 @@ STYLE = """<style>
 </style>"""
 RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
 tolerable risk; <i>share above</i> is the tolerated share of such persons. Each release is repeated: quick for a first
-look, full for a decision. All methods chosen below are tried (Ctrl or Shift chooses several)."""
+look, full for a decision."""
 MAP = """Each point is a release that was judged, by its share of persons above the limit. Dashed: more than tolerated;
 a refused release has at least the share drawn."""
 
 
-def roles_told() -> str:
+def roles_text() -> str:
     """Return a list of the roles with their meanings."""
     listed = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
     return (
@@ -55,7 +55,7 @@ def sentence(error: Exception) -> str:
     return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
 
 
-def found_told(opened: OpenedFile) -> str:
+def found_text(opened: OpenedFile) -> str:
     """Return a description of an opened file, with receipts and notes."""
     notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
     listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)

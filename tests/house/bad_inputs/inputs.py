@@ -49,7 +49,6 @@ PRODUCT = reident.places.compatibility_graph([1, 1, 1, 1], D, [1, 1, 1, 1], D, w
 EMPTY_BUDGET = reident.queries.Budget(1)
 EMPTY_BUDGET.spend(1, "all of it")
 LINKS = pd.DataFrame({"release": [0, 1, 2, 3], "known": [0, 1, 2, 3]})
-SETS = reident.location.mask_by_grid_sets(PLACES, radius_km=50, spacing_km=10, rng=0)
 
 
 RATINGS = reident.tables.Ratings.from_table(

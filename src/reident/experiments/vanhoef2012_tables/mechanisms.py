@@ -85,7 +85,7 @@ def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.
     for place in range(n):
         density = PanPrivateDensity(1, epsilon=epsilon, variant=variant, rng=rng)
         density.update(events)
-        bit = int(density.state().bits[0])
+        bit = int(density.memory()[0])
         density.update(events)
         views[place] = 2 * bit + (round(density.result().value * epsilon / 4 + 0.5) > 0)
     return views

@@ -97,27 +97,6 @@ def anonymise_sequence(d, k, both, even, highest):
 
 
 @jit
-def is_realisable(d):
-    """Test a decreasing sequence by Erdos and Gallai (vanhoef2012, Theorem 9.5, which omits the order: erratum 6)."""
-    n = d.shape[0]
-    total = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        total[i + 1] = total[i] + d[i]
-    if total[n] % 2 == 1:
-        return False
-    if n > 0 and (d[0] > n - 1 or d[n - 1] < 0):
-        return False
-    wide = n
-    for size in range(1, n + 1):
-        while wide > 0 and d[wide - 1] < size:
-            wide -= 1
-        rest = max(wide, size)
-        if total[size] > size * (size - 1) + size * (rest - size) + total[n] - total[rest]:
-            return False
-    return True
-
-
-@jit
 def may_extend(indptr, indices, a):
     """Test the necessary condition of Theorem 9.6 for residual degrees `a` >= 0 over the graph's non-edges.
 

@@ -11,12 +11,6 @@ GONE = -2
 
 
 @jit
-def new_set(capacity):
-    """Return an empty set that keeps short probe chains up to `capacity` edges."""
-    return np.full(2 * capacity + 17, FREE, np.int64)
-
-
-@jit
 def _find(table, u, v):
     """Return the slot of an edge, or the free slot that ends its probe chain."""
     low, high = np.int64(min(u, v)), np.int64(max(u, v))
@@ -57,11 +51,11 @@ def remove(table, u, v):
 
 
 @jit
-def set_of_edges(u, v):
-    """Return the set that holds all given edges."""
-    table = new_set(u.shape[0])
-    for e in range(u.shape[0]):
-        insert(table, u[e], v[e])
+def set_of_edges(u, v, n, capacity):
+    """Return the set of the first n edges; its probe chains stay short up to `capacity` edges."""
+    table = np.full(2 * capacity + 17, FREE, np.int64)
+    for e in range(n):
+        insert(table, np.int64(u[e]), np.int64(v[e]))
     return table
 
 

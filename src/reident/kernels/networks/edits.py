@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, new_set, remove
+from reident.kernels.networks.edgeset import contains, insert, remove, set_of_edges
 from reident.kernels.networks.network import has_edge
+from reident.kernels.networks.realise import stubs_of
 
 # The graph that is being edited is its rows, less the set `removed`, plus the set `added`; the two sets stay disjoint
 # from and inside the rows, so that together they are the net difference at any time.
@@ -99,24 +100,6 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
 
 
 @jit
-def _stubs(counts, rng):
-    """List every node as often as its count says, in random order."""
-    total = np.int64(0)
-    for i in range(counts.shape[0]):
-        total += counts[i]
-    stubs = np.empty(total, np.int64)
-    fill = 0
-    for i in range(counts.shape[0]):
-        for _ in range(counts[i]):
-            stubs[fill] = i
-            fill += 1
-    for i in range(total - 1, 0, -1):
-        j = rng.integers(0, i + 1)
-        stubs[i], stubs[j] = stubs[j], stubs[i]
-    return stubs
-
-
-@jit
 def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rng):
     """Finish a direct edit: turn, add and cut edges until no node is short of edges or has too many.
 
@@ -125,15 +108,11 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
 
     Returns the net edits: the sets of the edges added and removed (see `reident.kernels.networks.edgeset`).
     """
-    low = _stubs(short, rng)
-    high = _stubs(excess, rng)
+    low = stubs_of(short, rng)
+    high = stubs_of(excess, rng)
     room = add_u.shape[0] + cut_u.shape[0] + 2 * (low.shape[0] + high.shape[0]) + 8
-    added = new_set(room)
-    removed = new_set(room)
-    for e in range(add_u.shape[0]):
-        insert(added, np.int64(add_u[e]), np.int64(add_v[e]))
-    for e in range(cut_u.shape[0]):
-        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
+    added = set_of_edges(add_u, add_v, add_u.shape[0], room)
+    removed = set_of_edges(cut_u, cut_v, cut_u.shape[0], room)
     a = low.shape[0]
     b = high.shape[0]
     for i in range(b - 1, -1, -1):
@@ -187,13 +166,12 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         change[add_v[e]] += 1
         touched[add_u[e]] = True
         touched[add_v[e]] = True
-    removed = new_set(cut_u.shape[0])
+    removed = set_of_edges(cut_u, cut_v, cut_u.shape[0], cut_u.shape[0])
     for e in range(cut_u.shape[0]):
         change[cut_u[e]] -= 1
         change[cut_v[e]] -= 1
         touched[cut_u[e]] = True
         touched[cut_v[e]] = True
-        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
     new_ptr = np.zeros(n + 1, np.int64)
     for i in range(n):
         new_ptr[i + 1] = new_ptr[i] + indptr[i + 1] - indptr[i] + change[i]

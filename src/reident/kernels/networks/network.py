@@ -44,28 +44,6 @@ def first_flaw(indptr, indices):
 
 
 @jit
-def common_neighbours(indptr, indices, u, v):
-    """Count the common neighbours of u and v."""
-    p = indptr[u]
-    q = indptr[v]
-    p_end = indptr[u + 1]
-    q_end = indptr[v + 1]
-    count = 0
-    while p < p_end and q < q_end:
-        a = indices[p]
-        b = indices[q]
-        if a == b:
-            count += 1
-            p += 1
-            q += 1
-        elif a < b:
-            p += 1
-        else:
-            q += 1
-    return count
-
-
-@jit
 def triangles(indptr, indices):
     """Count the triangles at each node, each found once along edges directed towards the larger degree."""
     n = indptr.shape[0] - 1

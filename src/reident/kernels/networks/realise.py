@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, new_set, remove
+from reident.kernels.networks.edgeset import contains, insert, remove, set_of_edges
 from reident.kernels.networks.network import has_edge
 
 # Nodes with a residual are kept in `order`, the largest residual first; residual r fills the places start[r] to
@@ -154,30 +154,37 @@ def drop_edges(indptr, indices, excess):
 
 
 @jit
-def switch_stubs(indptr, indices, u, v, missing, tries, rng):
-    """Use added edges to place stubs that found no partner: (x, y) becomes (s, x) and (t, y). Modifies all arrays.
-
-    `u`, `v` hold the added edges and room for half of `missing` more. Returns the number of added edges.
-    """
-    n = missing.shape[0]
+def stubs_of(counts, rng):
+    """List every node as often as its count says, in random order."""
     total = np.int64(0)
-    for i in range(n):
-        total += missing[i]
-    m = u.shape[0] - total // 2
-    if m == 0 or total < 2:
-        return m
-    added = new_set(u.shape[0] + 8)
-    for e in range(m):
-        insert(added, np.int64(u[e]), np.int64(v[e]))
+    for i in range(counts.shape[0]):
+        total += counts[i]
     stubs = np.empty(total, np.int64)
     fill = 0
-    for i in range(n):
-        for _ in range(missing[i]):
+    for i in range(counts.shape[0]):
+        for _ in range(counts[i]):
             stubs[fill] = i
             fill += 1
     for i in range(total - 1, 0, -1):
         j = rng.integers(0, i + 1)
         stubs[i], stubs[j] = stubs[j], stubs[i]
+    return stubs
+
+
+@jit
+def switch_stubs(indptr, indices, u, v, missing, tries, rng):
+    """Use added edges to place stubs that found no partner: (x, y) becomes (s, x) and (t, y). Modifies all arrays.
+
+    `u`, `v` hold the added edges and room for half of `missing` more. Returns the number of added edges.
+    """
+    total = np.int64(0)
+    for i in range(missing.shape[0]):
+        total += missing[i]
+    m = u.shape[0] - total // 2
+    if m == 0 or total < 2:
+        return m
+    added = set_of_edges(u, v, m, u.shape[0] + 8)
+    stubs = stubs_of(missing, rng)
     for i in range(0, total - 1, 2):
         s = stubs[i]
         t = stubs[i + 1]

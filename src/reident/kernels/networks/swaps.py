@@ -17,7 +17,7 @@ def greedy_swaps(indptr, indices, u, v, sample, patience, rng):
     Returns the number of swaps.
     """
     m = u.shape[0]
-    present = set_of_edges(u, v)
+    present = set_of_edges(u, v, u.shape[0], u.shape[0])
     picked = np.empty(sample, np.int64)
     swaps = 0
     failures = 0
@@ -77,11 +77,6 @@ def _replace(ptr, at, node, old, new):
 
 
 @jit
-def _other(u, v, e, node):
-    return v[e] if u[e] == node else u[e]
-
-
-@jit
 def _best_pair(indptr, indices, u, v, ptr, at, foreign, present, s, t, offset):
     """Find foreign edges (s, x) and (t, y) such that (x, y) can be added; the first, or one with (x, y) wanted."""
     found_e = -1
@@ -93,14 +88,14 @@ def _best_pair(indptr, indices, u, v, ptr, at, foreign, present, s, t, offset):
         e = at[ptr[s] + (i + offset) % size_s]
         if not foreign[e]:
             continue
-        x = _other(u, v, e, s)
+        x = v[e] if u[e] == s else u[e]
         if x == t:
             continue
         for j in range(size_t):
             f = at[ptr[t] + (j + offset) % size_t]
             if not foreign[f]:
                 continue
-            y = _other(u, v, f, t)
+            y = v[f] if u[f] == t else u[f]
             if (y == s or y == x) or contains(present, x, y):
                 continue
             if has_edge(indptr, indices, x, y):
@@ -123,7 +118,7 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
     """
     n = indptr.shape[0] - 1
     m = u.shape[0]
-    present = set_of_edges(u, v)
+    present = set_of_edges(u, v, u.shape[0], u.shape[0])
     foreign = np.empty(m, np.bool_)
     for e in range(m):
         foreign[e] = not has_edge(indptr, indices, u[e], v[e])
@@ -158,8 +153,8 @@ def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
                 missing_t[n_kept] = t
                 n_kept += 1
                 continue
-            x = _other(u, v, e, s)
-            y = _other(u, v, f, t)
+            x = v[e] if u[e] == s else u[e]
+            y = v[f] if u[f] == t else u[f]
             remove(present, s, x)
             remove(present, t, y)
             insert(present, s, t)

@@ -46,19 +46,6 @@ def lipschitz_coordinates(points, reference_sets):
 
 
 @jit
-def coordinates_from_nearest(points, reference_sets, nearest):
-    """Return the (d, n) distances, km, of points to the reference points numbered `nearest` (d, n)."""
-    d, n = nearest.shape
-    out = np.empty((d, n))
-    for m in range(d):
-        for i in range(n):
-            j = nearest[m, i]
-            r0, r1, r2 = reference_sets[m, j, 0], reference_sets[m, j, 1], reference_sets[m, j, 2]
-            out[m, i] = arc_km(points[i, 0], points[i, 1], points[i, 2], r0, r1, r2)
-    return out
-
-
-@jit
 def _largest_difference(coordinates, i, low, high, out):
     """Write the largest absolute differences of column i and columns low..high-1 into `out`."""
     last = coordinates.shape[0] - 1

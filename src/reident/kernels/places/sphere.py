@@ -60,12 +60,6 @@ def _near_km(px, py, pz, qx, qy, qz):
     return np.sqrt(m) * _short_series(m)
 
 
-def unit_vectors(lat_rad, lon_rad):
-    """Return the points as unit vectors, shape (3, n)."""
-    cos_lat = np.cos(lat_rad)
-    return np.stack([cos_lat * np.cos(lon_rad), cos_lat * np.sin(lon_rad), np.sin(lat_rad)])
-
-
 def all_near(p, q):
     """Tell whether every point of p and of q lies so close to their common mean that all pairs are near."""
     points = np.concatenate([p, q], axis=1)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, check_real, check_seed
+from reident.base import DataError, IntArray, check_real, check_seed
 from reident.methods import release as attacked
 from reident.methods.attacks import check_attacks
 from reident.methods.release import LAT, LON, Knowledge
@@ -112,7 +112,10 @@ def check(
     >>> verdict.status, verdict.n_above, verdict.worst
     ('refused', 2, 0.5)
     """
-    dataset = Dataset.of(original, **keywords)
+    try:
+        dataset = Dataset.of(original, **keywords)
+    except DataError as error:
+        raise DataError(str(error).replace("`data`", "`original`")) from None
     rule: dict[str, Any] = {
         "limit": _share(dataset.limit if limit is None else limit, "limit"),
         "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),

@@ -1,8 +1,7 @@
-"""Metric. Analyses that need distances only, on own data: regression, eigenvectors, imputation, a scan for clusters.
+"""Metric. Analyses that need distances only: autocorrelation, regression, eigenvectors, imputation, cluster scan.
 
-Each takes a distance matrix, original or released, so that results from both can be compared. The regression and the
-scan are written out here because mgwr, spreg and the scan statistics of Python ask for coordinates, which a release
-does not have.
+Each takes a distance matrix, original or released. The regression and the scan are written out here because mgwr, spreg
+and the scan statistics of Python ask for coordinates, which a release does not have.
 """
 
 from __future__ import annotations
@@ -11,25 +10,129 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import xlogy
 
 from reident.base import (
     BoolArray,
+    Choice,
     DataError,
     FloatArray,
+    ParameterError,
     Real,
     Whole,
     check_array,
     check_distance_matrix,
+    check_integer,
     check_vector,
     checked,
 )
 
-__all__ = ["Cluster", "impute_from_neighbours", "local_slopes", "scan_cluster", "spatial_eigenvectors"]
+__all__ = [
+    "Autocorrelation",
+    "Cluster",
+    "autocorrelation",
+    "bisquare",
+    "impute_from_neighbours",
+    "local_slopes",
+    "scan_cluster",
+    "spatial_eigenvectors",
+]
 
 # Shorter distances, km, count as this one where a distance of zero would mean "no edge" or divide by zero.
 _SHORTEST_KM = 1e-9
+
+
+class Autocorrelation(NamedTuple):
+    """Moran's I (about 0 without spatial pattern, towards 1 with) and Geary's C (about 1 without, towards 0 with)."""
+
+    morans_i: float
+    gearys_c: float
+
+
+@checked
+def autocorrelation(
+    values: ArrayLike,
+    distances_km: ArrayLike,
+    *,
+    weights: Annotated[str, Choice("contiguity", "band", "inverse")] = "contiguity",
+    neighbours: Annotated[int, Whole(1, unit="records")] = 6,
+    band_km: Annotated[float | None, Real(0, unit="km", open_low=True)] = None,
+) -> Autocorrelation:
+    """Return Moran's I and Geary's C of values at places of which only the distances are known.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One number a record, not all equal.
+    distances_km : array_like, shape (n, n)
+        Distances, km.
+    weights : {"contiguity", "band", "inverse"}
+        Contiguity: 1 for the `neighbours` nearest records, row-standardised. Band: 1 for records within `band_km`.
+        Inverse: 1 / distance within `band_km`, distances below 1 km counted as 1 km.
+    neighbours : int, default 6
+        For contiguity; at most n - 1.
+    band_km : float, optional
+        For band and inverse weights; required there.
+
+    Returns
+    -------
+    Autocorrelation
+        nan if no record has a neighbour within the band.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the matrix or an option breaks its rule, or all values are equal.
+
+    Notes
+    -----
+    The statistics are those of esda on libpysal's weights.
+    """
+    d = check_distance_matrix(distances_km, "distances_km")
+    values = check_vector(values, "values", length=len(d))
+    if len(d) < 3 or np.ptp(values) == 0:
+        raise DataError("`values` must be at least 3 numbers that are not all equal")
+    if weights == "contiguity":
+        matrix = _nearest(d, check_integer(neighbours, "neighbours", low=1, high=len(d) - 1))
+    else:
+        if band_km is None:
+            raise ParameterError(f"`band_km` must be given for weights={weights!r}")
+        within = d <= band_km
+        matrix = np.where(within, 1.0 if weights == "band" else 1.0 / np.maximum(d, 1.0), 0.0)
+        np.fill_diagonal(matrix, 0.0)
+    if not matrix.any():
+        return Autocorrelation(float("nan"), float("nan"))
+    return _by_esda(values, matrix)
+
+
+def _nearest(d: FloatArray, neighbours: int) -> FloatArray:
+    # Of equally near records the first ones count: a stable order.
+    order = np.argsort(np.where(np.eye(len(d), dtype=bool), np.inf, d), axis=1, kind="stable")[:, :neighbours]
+    matrix = np.zeros_like(d)
+    np.put_along_axis(matrix, order, 1.0 / neighbours, axis=1)
+    return matrix
+
+
+def _by_esda(values: FloatArray, matrix: FloatArray) -> Autocorrelation:
+    import warnings
+
+    with warnings.catch_warnings():
+        # Records without neighbours are no mistake here: a band may be narrow.
+        warnings.simplefilter("ignore")
+        from esda import Geary, Moran
+        from libpysal.weights import WSP
+
+        weights = WSP(sparse.csr_matrix(matrix)).to_W(silence_warnings=True)
+        moran = Moran(values, weights, transformation="o", permutations=0)
+        geary = Geary(values, weights, transformation="o", permutations=0)
+    return Autocorrelation(float(moran.I), float(geary.C))
+
+
+def bisquare(scaled: FloatArray) -> FloatArray:
+    """Return the weights of geographically weighted regression for distances in units of the bandwidth."""
+    return np.where(scaled < 1, (1 - scaled**2) ** 2, 0.0)
 
 
 @checked
@@ -70,8 +173,7 @@ def local_slopes(
     d = _distances(distances_km, at_least=neighbours + 1)
     x, y = (check_vector(values, name, length=len(d)) for values, name in ((x, "x"), (y, "y")))
     reach = np.sort(d, axis=1)[:, [neighbours]]
-    scaled = d / np.maximum(reach, _SHORTEST_KM)
-    weight = np.where(scaled < 1, (1 - scaled**2) ** 2, 0.0)
+    weight = bisquare(d / np.maximum(reach, _SHORTEST_KM))
     weight /= weight.sum(axis=1, keepdims=True)
     mean_x, mean_y = weight @ x, weight @ y
     covariance = weight @ (x * y) - mean_x * mean_y

@@ -1,0 +1,302 @@
+"""Schema: the roles of a data set's columns, and the declarations of released columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_mapping,
+    check_real,
+    check_several,
+    check_text,
+)
+from reident.data._yaml import read_yaml, write_yaml
+from reident.places.points import check_crs
+
+__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
+
+#: What a column can be, and what that means for a release.
+ROLES = {
+    "identifier": "tells who a record is by itself: never released",
+    "quasi-identifier": "others may know it: protected",
+    "sensitive": "must not become known: what an intruder wants to learn",
+    "place": "where the record is: masked",
+    "weight": "how many persons of the population a record stands for",
+    "person": "records with the same value are one person's: persons are counted, and it is never released",
+    "household": "records with the same value live together",
+    "node": "one end of a relation: two such columns are a network",
+    "free text": "may name anybody: never released",
+    "other": "left out unless it is named",
+}
+#: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
+DECLARED = ("new", "derived")
+#: Keywords for roles, and the words of a recipe.
+WORDS = {
+    "quasi": "quasi-identifier",
+    **{name: name for name in ("sensitive", "identifier", "person", "household", "weight", "other")},
+}
+#: Roles that one column has at most.
+SINGLE = ("person", "household", "weight")
+#: What to do where no column is known.
+UNKNOWN = (
+    "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
+    "(reident open --role COLUMN=quasi-identifier)"
+)
+NO_WEIGHT = (
+    "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
+    "command line --role COLUMN=weight of reident open"
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its role ("" for none), its type, the reason for both, and its name in a release."""
+
+    role: str = ""
+    type: str = ""
+    reason: str = ""
+    hierarchy: Any = None
+    called: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The roles of columns, the columns with places, and the declarations of released columns.
+
+    Attributes
+    ----------
+    columns : mapping of str to Column
+    places : mapping or None
+        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees),
+        and where wanted ``impossible``, "leave out" or "refuse"; None for none or a geometry.
+    population : float or None
+        How many persons the weights stand for together; None: as many as they say.
+    crs : str or None
+        The CRS of a geometry whose file does not say it.
+    new : mapping of str to str
+        Released columns that say nothing of the original; the value is "random" for a column drawn at random.
+    derived : tuple of str
+        Released columns that are computed from the original: intruders are assumed to know each person's value.
+    """
+
+    columns: Mapping[str, Column]
+    places: Mapping[str, Any] | None = None
+    population: float | None = None
+    crs: str | None = None
+    new: Mapping[str, str] = field(default_factory=dict)
+    derived: tuple[str, ...] = ()
+
+    def named(self, *roles: str) -> list[str]:
+        """Return the columns of some roles, in the order of the data."""
+        return [name for name, column in self.columns.items() if column.role in roles]
+
+    def single(self, role: str) -> str | None:
+        """Return the column of a role that one column has at most."""
+        names = self.named(role)
+        if len(names) > 1:
+            raise ParameterError(f"`{role}` must be one column, got {', '.join(names)}: keep one of them")
+        return names[0] if names else None
+
+    @property
+    def ends(self) -> list[str]:
+        """The two columns with the ends of relations; empty for records.
+
+        Raises
+        ------
+        ParameterError
+            If there are one or more than two.
+        """
+        nodes = self.named("node")
+        if len(nodes) in (0, 2):
+            return nodes
+        raise ParameterError(f"`role` node must be that of two columns, the ends of a relation, got {nodes}")
+
+    def assign(self, roles: Mapping[str, str], reason: str = "chosen") -> Schema:
+        """Return a schema in which some columns have other roles; columns that are no places any more are none."""
+        columns = dict(self.columns)
+        for name, role in roles.items():
+            if name not in columns:
+                raise ParameterError(f"`role` must name a column of the file, got {name!r}: it has {list(columns)!r}")
+            if columns[name].role != check_choice(role, f"role of {name}", ("", *ROLES)):
+                columns[name] = replace(columns[name], role=role, reason=reason if role else "")
+        places = self.places
+        if places and any(columns[places[axis]].role != "place" for axis in ("lat", "lon")):
+            places = None
+        return replace(self, columns=columns, places=places)
+
+    def with_places(self, lat: str, lon: str | None, crs: str | None = None) -> Schema:
+        """Return a schema with these columns as places: degrees, or north and east in the CRS."""
+        for word, name in (("lat", lat), ("lon", lon)):
+            if name not in self.columns:
+                raise ParameterError(
+                    f"`{word}` must name a column of the file, got {name!r}: it has {list(self.columns)!r}"
+                )
+        if lat == lon:
+            raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
+        earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
+        made = self.assign({**dict.fromkeys(earlier, ""), lat: "place", str(lon): "place"}, "stated")
+        return replace(made, places={"lat": lat, "lon": lon, "crs": crs})
+
+    def with_roles(
+        self, *, lat: str | None = None, lon: str | None = None, crs: str | None = None,
+        places: Sequence[str] | None = None, population: float | None = None, **roles: str | Iterable[str] | None,
+    ) -> Schema:  # fmt: skip
+        """Return a schema with other roles; a role that is given replaces the columns that had it."""
+        if places is not None:
+            lat, lon = check_several(places, "places")
+        if (lat is None) != (lon is None):
+            raise ParameterError("`lat` and `lon` must be given together, got only one of them")
+        schema = self
+        for word, given in roles.items():
+            role = WORDS[check_choice(word, "role", tuple(WORDS))]
+            names = check_several(() if given is None else given, word)
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
+            if absent := [name for name in names if name not in self.columns]:
+                raise ParameterError(
+                    f"`{word}` must name columns of `data`, got {absent!r}: it has {list(self.columns)!r}"
+                )
+            if role == "sensitive" and (both := [n for n in names if schema.columns[n].role == "quasi-identifier"]):
+                raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {both[0]!r}")
+            earlier = [name for name in schema.named(role) if name not in names]
+            schema = schema.assign(dict.fromkeys(earlier, "") | dict.fromkeys(names, role), "stated")
+        for role in SINGLE:
+            schema.single(role)
+        if population is not None:
+            if schema.single("weight") is None:
+                raise ParameterError(NO_WEIGHT)
+            schema = replace(schema, population=check_real(population, "population", low=1))
+        if lat is not None:
+            return schema.with_places(lat, lon, crs)
+        return schema if crs is None else replace(schema, crs=check_crs(crs, "crs"))
+
+    def unknown(self) -> Schema:
+        """Return a schema of an intruder with no knowledge: no column is known, but for a file's own geometry."""
+        known = [*self.named("quasi-identifier", "node"), *self.named("place")]
+        return self.assign({name: "other" for name in known if self.columns[name].type != "geometry"})
+
+    def check_places(self) -> None:
+        """Refuse columns with the role place that are neither latitude nor longitude.
+
+        Raises
+        ------
+        ParameterError
+            If there are such.
+        """
+        axes = [] if self.places is None else [self.places["lat"], self.places["lon"]]
+        loose = [name for name in self.named("place") if name not in axes and self.columns[name].type != "geometry"]
+        if loose:
+            raise ParameterError(
+                f"`places` must say which columns are latitude and longitude, or north and east: {', '.join(loose)} "
+                f"{'is a place' if len(loose) == 1 else 'are places'} by the role alone (--lat and --lon)"
+            )
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The schema as a table: one row a column."""
+        return pd.DataFrame([{"column": name, **asdict(column)} for name, column in self.columns.items()])
+
+    def __str__(self) -> str:
+        """Return the table."""
+        return str(self.frame.to_string(index=False))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the roles into recipe.yaml; `open_dataset` and `Schema.load` read it."""
+        return write_roles(path, self.listed())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read the roles of recipe.yaml."""
+        return cls.of_recipe(read_values(path), Path(path).parent)
+
+    @classmethod
+    def of_recipe(cls, values: Mapping[str, Any], folder: Path) -> Schema:
+        """Return the schema of a recipe's columns, places and population, each checked."""
+        columns = check_mapping(values.get("columns") or {}, "columns")
+        for name, column in columns.items():
+            check_text(name, "columns", optional=False)
+            role = check_mapping(column, f"columns: {name}").get("role", "other")
+            check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
+        places, population = values.get("places"), values.get("population")
+        if places is not None:
+            for name in check_mapping(places, "places"):
+                check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
+            for name in ("lat", "lon"):
+                check_text(places.get(name), f"places: {name}", optional=False)
+        if population is not None:
+            check_real(population, "population", low=1)
+        beside = {name: _beside(column, folder) for name, column in columns.items()}
+        return cls.of(beside, places=places, population=population)
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Mapping[str, Any]], **further: Any) -> Schema:
+        """Return the schema of columns as a recipe lists them."""
+        made, new, derived = {}, {}, []
+        for name, stated in columns.items():
+            role = stated.get("role", "")
+            if role == "new":
+                new[name] = str(stated.get("word", ""))
+            elif role == "derived":
+                derived.append(name)
+            else:
+                fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
+                made[name] = Column(**fields)
+        return cls(made, new=new, derived=tuple(derived), **further)
+
+    def listed(self) -> dict[str, Any]:
+        """Return columns, places and population as a recipe lists them."""
+        columns: dict[str, dict[str, Any]] = {
+            name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
+            for name, column in self.columns.items()
+        }
+        columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
+        columns |= {name: {"role": "derived"} for name in self.derived}
+        return {"columns": columns, "places": self.places, "population": self.population}
+
+
+def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> Path:
+    """Write the values of a recipe that are not empty, below the meanings of the roles.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written there.
+    """
+    path = Path(path)
+    plain = {name: value for name, value in values.items() if value not in (None, {}, [])}
+    meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
+    try:
+        path.write_text(
+            f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}" + write_yaml(plain),
+            encoding="utf-8",
+        )
+    except OSError as error:
+        raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+    return path
+
+
+def read_values(path: str | Path) -> Mapping[str, Any]:
+    """Read a recipe as plain values."""
+    try:
+        values = read_yaml(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
+    return check_mapping(values, "recipe")
+
+
+def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return a column with the path of its hierarchy file, which may lie beside the recipe."""
+    form = column.get("hierarchy")
+    name = form.get("file") if isinstance(form, Mapping) else form
+    if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
+        return column
+    return {**column, "hierarchy": str(folder / name)}
