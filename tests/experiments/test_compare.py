@@ -6,7 +6,6 @@ import pytest
 
 import reident as rd
 from reident.experiments.claims import Claim, _claim
-from reident.experiments.compare import COLUMNS
 
 TABLE = {
     "item": "Table 4: precision", "kind": "table", "since": "2026-11-25", "stem": "kroll2015", "table": "table4",
@@ -112,20 +111,6 @@ def test_transformed_tables_come_as_a_pair():
     )
     assert rd.compare(trials(), claim)["note"].item() == "not run"
     assert rd.compare(trials(), claim, {claim.item: (ours, printed)})["verdict"].item() == "agrees"
-
-
-def test_a_single_number_is_a_table_of_one_cell():
-    claim = Claim(**TABLE | {"table": "", "value": "", "cells": [], "measure": "n_matches", "published": 100,
-                             "margin": 9, "unit": 1})  # fmt: skip
-    frame = pd.DataFrame({"dataset": range(8), "n_matches": [98, 101, 102, 99, 100, 103, 97, 100]})
-    assert rd.compare(frame, claim)["verdict"].item() == "agrees"
-
-
-def test_data_and_cut_searches_are_named():
-    frame = trials().assign(is_optimal=[True, False] * 800)
-    row = rd.compare(frame, Claim(**TABLE), data="own").iloc[0]
-    assert (row["data"], row["cut"]) == ("own", 0.5)
-    assert list(row.index) == COLUMNS
 
 
 @pytest.mark.parametrize("stem", ["kroll2015"])

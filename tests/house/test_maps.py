@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import frontier, plot_ru_map, ru_frame, ru_map_page, ru_map_widget
+from reident import frontier, plot_ru_map, ru_frame, ru_map_page
 from reident.plotting import new_figure
 from reident.rumap import NOTHING, ORIGINAL, anchor
 
@@ -119,11 +119,3 @@ def test_names_of_the_data_cannot_become_script():
     assert page.count("<script>") == 1
     assert "alert(1)" in page
     assert "<b>" not in page
-
-
-def test_the_widget_tells_python_what_was_clicked():
-    clicked = []
-    widget = ru_map_widget(crowded(2, [1, 2]), limit=0.4, on_release=lambda *release: clicked.append(release))
-    assert widget.limit == 0.4
-    widget.release = ["method a", "2"]
-    assert clicked == [("method a", "2")]

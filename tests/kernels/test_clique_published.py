@@ -93,6 +93,7 @@ def test_steps_are_those_of_the_search_by_lists(n, density, seed, limit, work):
     assert search(adjacent, limit, work) == naive_search(adjacent, limit)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("n", "density", "limit"), [(150, 0.8, 2_000), (400, 0.5, 3_000)])
 def test_graphs_of_their_own_change_no_step(n, density, limit):
     adjacent = by_degree(graph(n, density, 6))

@@ -6,7 +6,6 @@ import pytest
 
 from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
 from reident.data.datasets import load_poets
-from reident.places import classical_linkage
 
 
 @pytest.fixture(scope="module")
@@ -124,18 +123,6 @@ def test_quasi_cliques_forgive_some_noise_on_distances():
     agree = np.abs(d_known.to_numpy() - d_release.to_numpy()) < 1.3
     assert (agree.sum(axis=1) - 1 >= 0.6 * (len(relaxed) - 1) - 1e-9).all()
     assert relaxed.clique.upper_bound >= len(relaxed)
-
-
-def test_labels_alone():
-    release = pd.DataFrame({"sex": ["f", "m", "m", None]}, index=list("abcd"))
-    known = pd.DataFrame({"sex": ["m", "f", None]}, index=list("xyz"))
-    every = classical_linkage(release, known, quasi="sex")
-    assert as_pairs(every) == {("a", "y"), ("b", "x"), ("c", "x")}
-    assert as_pairs(classical_linkage(release, known, quasi="sex", ties="unique")) == {("a", "y")}
-    drawn = classical_linkage(release, known, quasi="sex", ties="random", rng=0)
-    assert len(drawn) == 2
-    assert drawn.n_candidates == every.n_candidates == 3
-    assert classical_linkage(release, known.iloc[:0], quasi="sex").links.empty
 
 
 @pytest.mark.parametrize("search", ["strong", "published"])

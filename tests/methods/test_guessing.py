@@ -67,21 +67,6 @@ def test_the_game_equals_enumeration_and_the_leftover_hash_lemma_holds(seed):
     assert game.distance <= 0.5 * math.sqrt(2 ** (2 - game.utility_entropy)) + 1e-12
 
 
-def test_the_longer_the_utility_vector_the_less_the_side_information_says_alone():
-    games = [impossibility_game(np.full((2**n, 4), 2.0 ** -(n + 2))) for n in (2, 4, 6)]
-    assert all(game.with_sanitiser == 1 for game in games)
-    assert games[0].without > games[1].without > games[2].without
-    assert games[2].without < 0.27
-    assert games[0].baseline == 0.25
-
-
-def test_a_sanitiser_that_tells_nothing_makes_no_difference():
-    """One utility vector only: nothing can be extracted from it, and the side information is the breach itself."""
-    joint = np.zeros((4, 2))
-    joint[0] = 0.5
-    assert impossibility_game(joint).without == 1
-
-
 #: Parity checks of the repetition code of three bits and of the Hamming code of seven; both correct one error.
 REPETITION = [[1, 1, 0], [0, 1, 1]]
 HAMMING = [[column >> row & 1 for column in range(1, 8)] for row in range(3)]

@@ -144,20 +144,3 @@ def test_what_is_learned_lies_within_and_the_ends_are_ordered():
         for (one, two), row in ranges.interaction.iterrows():
             assert row["low"] - 1e-6 <= crossed.loc[one, two] <= row["high"] + 1e-6
         assert ranges.leader is None or shapley.idxmax() == ranges.leader
-
-
-def test_a_column_without_use_has_no_weight_in_any_optimum():
-    release, original = files(4, columns=2)
-    release["idle"] = original["idle"] = 1.0
-    ranges = learn_linkage(release, original).ranges()
-    assert ranges.shapley.loc["idle"].tolist() == [0, 0]
-    assert ranges.measure.loc[[("idle",)]].to_numpy().tolist() == [[0, 0]]
-    assert ranges.measure.loc[[("A", "B", "idle")]].to_numpy().tolist() == [[1, 1]]
-
-
-def test_where_everything_is_linked_nothing_is_determined():
-    original = pd.DataFrame({"A": np.arange(8.0), "B": np.arange(8.0) ** 2})
-    ranges = learn_linkage(original, original).ranges()
-    assert ranges.shapley.to_numpy().tolist() == [[0, 1], [0, 1]]
-    assert ranges.leader is None
-    assert ranges.is_complete

@@ -54,14 +54,6 @@ def test_levels_halve_and_an_exact_release_is_linked():
     assert table.groupby("variable")[["m", "u"]].sum().to_numpy() == pytest.approx(1)
 
 
-def test_constant_column_unknown_truth_and_heaps():
-    known = pd.DataFrame({"a": [0.0, 0, 0, 0, 0, 0, 1, 2], "b": np.arange(8.0), "c": 1.0})
-    linked = link(known, known, truth="unknown")
-    assert linked.ignored == ["c"]
-    assert set(linked.agreement["variable"]) == {"a", "b"}
-    assert np.isnan(linked.ratio)
-
-
 def skewed(kind, n, p, seed):
     """Draw columns on which agreement is frequent: mostly zeros, yes or no, small counts, nearly all alike."""
     rng = np.random.default_rng(seed)

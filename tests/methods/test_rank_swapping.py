@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError, Pipeline, PrivacyWarning, Step, protect
+from reident import PrivacyWarning
 from reident.tables import swap_ranks
 
 
@@ -40,17 +40,3 @@ def test_a_window_of_less_than_one_record_is_announced(percent, n):
     assert found.table["pay"].tolist() == column["pay"].tolist()
     least = float(str(caught[0].message).split()[-1])
     assert (swap_ranks(column, "pay", percent=least).table["pay"] != column["pay"]).any()
-
-
-def test_a_manifest_names_the_columns_that_a_method_left_as_they_were():
-    table = pd.DataFrame({"pay": np.arange(1000.0, 1015.0), "group": list("abc") * 5})
-    release = protect(table, Pipeline([Step("rank_swapping", percent=50.0)], keep=["group"]), quasi=["pay"])
-    assert release.manifest["columns_released_unchanged"] == ["group"]
-    with pytest.raises(DataError, match="left all 15 records as they were"):
-        protect(table, Pipeline([Step("rank_swapping", percent=5.0)], keep=["group"]), quasi=["pay"])
-
-
-def test_none_or_one_record_is_left():
-    column = pd.DataFrame({"pay": [1.0, 2.0]})
-    assert swap_ranks(column, percent=0).table["pay"].tolist() == [1, 2]
-    assert swap_ranks(column.iloc[:1], percent=5).table["pay"].tolist() == [1]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from naive_linkage import as_measure, choquet, nearest, random_measure, standardise
-from reident import DataError, ParameterError, link_records, microaggregate
+from reident import DataError, link_records
 from reident.tables import FuzzyMeasure
 
 
@@ -100,16 +100,6 @@ def test_constant_columns_are_left_out_and_named():
         link_records(release * 0, known)
 
 
-def test_measure_on_a_constant_column():
-    release, known = files(12, 20, 3)
-    values = random_measure(np.random.default_rng(2), 3)
-    measure = FuzzyMeasure(values, list(known.columns))
-    flat = known.assign(v1=7.0)
-    linked = link_records(release.assign(v1=7.0), flat, distance=measure)
-    two = FuzzyMeasure(values[[0, 1, 4, 5]] / values[5], ["v0", "v2"])
-    assert linked.links["known"].equals(link_records(release, known, distance=two).links["known"])
-
-
 def test_additive_measure_is_the_weighted_mean():
     release, known = files(40, 60, 4)
     weights = {"v0": 1, "v1": 0, "v2": 2, "v3": 5}
@@ -125,21 +115,3 @@ def test_many_duplicates_and_heaps():
     linked = link_records(known, known)
     ref = known.groupby(["a", "b"])["a"].transform("size")
     assert linked.links["n_nearest"].tolist() == ref.tolist()
-
-
-def test_measure_must_be_on_the_columns():
-    release, known = files(6, 9, 2)
-    measure = FuzzyMeasure.from_weights({"v1": 1, "v0": 1})
-    with pytest.raises(ParameterError, match="in this order"):
-        link_records(release, known, columns=["v0", "v1"], distance=measure)
-    only = FuzzyMeasure([0, 1, 0, 1], ["v0", "v1"])
-    with pytest.raises(ParameterError, match="must not be 0"):
-        link_records(release.assign(v0=1.0), known, distance=only)
-
-
-def test_microaggregated_release_end_to_end():
-    _, known = files(2, 80, 4, seed=3)
-    released = microaggregate(known, [["v0", "v1"], ["v2", "v3"]], 3).table
-    linked = link_records(released, known)
-    assert 0 < linked.ratio < 1
-    assert linked.ratio == (linked.links["outcome"] == "correct").mean()

@@ -47,12 +47,6 @@ def test_an_exact_release_has_an_infinite_utility():
     assert (exact[["utility", "utility_low", "utility_high"]] == np.inf).all(axis=None)
 
 
-def test_a_missing_risk_counts_as_none():
-    table = pd.DataFrame({"size": [1, 1], "share": [np.nan, 0.5], "use": [1.0, 1.0]})
-    comp = ru_frame(table, method="m", parameter="size", risk="share", utility="use", attack="a", analysis="b")
-    assert comp["risk"].tolist() == [0.25]
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
 def test_the_frontier_equals_the_naive_twin(points):
     table = pd.DataFrame(points, columns=["risk", "use"]).assign(number=range(len(points)))
@@ -66,13 +60,6 @@ def test_the_frontier_equals_the_naive_twin(points):
         if not any(r <= risk and u >= use and (r < risk or u > use) for r, u in points)
     }
     assert comp == ref
-
-
-def test_undominated_share_of_a_clear_winner_is_one():
-    comp = frame()
-    best = comp[(comp["method"] == "b") & (comp["value"] == "4")]
-    assert best["undominated"].item() == 1.0
-    assert comp["undominated"].between(0, 1).all()
 
 
 def test_anchors_are_drawn_and_take_no_part():

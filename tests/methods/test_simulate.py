@@ -9,7 +9,7 @@ from scipy import stats
 from shapely.geometry import Point, Polygon, box
 
 from reident import ParameterError
-from reident.data.datasets import load_boundary, load_census_shares, load_places
+from reident.data.datasets import load_boundary, load_census_shares
 from reident.data.simulate import overlapping_files, points_in_area, population
 
 HOLED = Polygon([(0, 0), (20, 0), (20, 80), (0, 80)], [[(5, 20), (15, 20), (15, 40), (5, 40)]])
@@ -45,13 +45,6 @@ def test_population_follows_places_and_shares():
     assert persons["age_class"].nunique() == 11
     north_km = (persons["lat_deg"] - persons["lat_deg"].round()) * 111.195
     assert north_km.std() == pytest.approx(1, abs=0.05)
-
-
-def test_population_stays_inside_the_area():
-    germany = load_boundary("germany")
-    persons = population(load_places(), 300, jitter_km=15, shares=load_census_shares(), area=germany, rng=5)
-    outline = germany.union_all()
-    assert all(outline.contains(Point(row.lon_deg, row.lat_deg)) for row in persons.itertuples())
 
 
 @settings(max_examples=30)

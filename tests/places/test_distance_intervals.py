@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 from shapely import box
 
-from reident import DataError, ParameterError, great_circle_km
+from reident import great_circle_km
 from reident.places import autocorrelation, tolerance_intervals
 from reident.places.distance_intervals import (
-    DistanceIntervals,
     cluster_bounds,
     distance_intervals,
     morans_i_bounds,
@@ -79,30 +78,6 @@ def test_intervals_hold_the_truth_and_narrow_to_it():
     possible, certain = nearest_neighbour_bounds(intervals)
     assert (possible == certain).all()
     assert (possible.sum(axis=1) == 1).all()
-
-
-def test_no_pair_within_the_band_has_no_statistic():
-    assert np.isnan(morans_i_bounds([1, 2], distance_intervals([[0, 90], [90, 0]], width_km=1), band_km=5)).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: DistanceIntervals(np.ones((2, 2)) - np.eye(2), np.zeros((2, 2))), DataError, r"\(0, 1\)"),
-        (lambda: distance_intervals([[0, 1], [1, 0]], width_km=0), ParameterError, "width_km"),
-        (
-            lambda: morans_i_bounds([1, 1], distance_intervals([[0, 1], [1, 0]], width_km=1), band_km=1),
-            DataError,
-            "equal",
-        ),
-        (lambda: nearest_neighbour_bounds(distance_intervals([[0]], width_km=1)), DataError, "at least 2"),
-        (lambda: embed_by_reference_sets([50, 51], [8, 8], [[50, 8]]), DataError, "shape"),
-        (lambda: embed_by_reference_sets([50, 51], [8, 8], [[[95, 8]]]), DataError, "reference_sets"),
-    ],
-)
-def test_refusals(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
 
 
 def test_embedding_by_own_sets_is_the_largest_difference_of_distances_to_them():

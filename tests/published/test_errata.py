@@ -1,7 +1,5 @@
 """Errata that can be executed: what is printed fails, what is used instead holds."""
 
-from math import comb, log2
-
 import numpy as np
 import pandas as pd
 
@@ -50,22 +48,3 @@ def test_a_hard_utility_vector_is_likely():
         assert hard.tolist() == [False, True, True, True]
         assert breaches[hard].sum() > 1 - 2**-ell
         assert breaches[0] < 2 ** (ell + extra) * joint[:, 0].max()
-
-
-def test_a_power_of_log_n_is_too_large():
-    """vanhoef2012, erratum 30: with k = log n, k^log n outgrows n^2 while k^log k stays below n."""
-    for exponent in (64, 256, 1024):  # n = 2^exponent, in bits
-        log_k = log2(exponent)
-        assert exponent * log_k > 2 * exponent
-        assert log_k * log_k < exponent
-
-
-def test_the_pairs_that_a_path_leaves_free():
-    """vanhoef2012, erratum 22: all pairs less the k - 1 of the path are (k - 1 over 2), not (k - 2 over 2)."""
-    for k in range(3, 30):
-        assert comb(k, 2) - (k - 1) == comb(k - 1, 2) != comb(k - 2, 2)
-
-
-def test_shares_of_shares():
-    """vanhoef2012, erratum 25: 41 % of the 12.1 % that were wrongly re-identified are 5.0 % of all."""
-    assert round(100 * 0.41 * 0.121, 1) == 5.0
