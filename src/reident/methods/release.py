@@ -130,6 +130,8 @@ class Knowledge:
         its true values, a person a row, to judge claims.
     other_secrets : mapping of str to Series
         Other columns to be learned, with their true values.
+    guarded : mapping of str to sequence
+        Of a column to be learned the values that are a secret, as an illness is and its absence is not; default: all.
     households : Series or None
         The household of each person; missing for a person who lives alone.
     weights : Series or None
@@ -173,6 +175,7 @@ class Knowledge:
     households: pd.Series | None = None
     weights: pd.Series | None = None
     persons: pd.Series | None = None
+    guarded: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def has_places(self) -> bool:

@@ -32,7 +32,10 @@ Impossible = Annotated[
 ]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
-Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
+Sensitive = Annotated[
+    str,
+    typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
+]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
 Public = Annotated[

@@ -143,7 +143,8 @@ def assess(
     roles: dict[str, Any] = {"quasi": columns, "sensitive": listed(sensitive)}
     roles = {name: names for name, names in roles.items() if names}
     schema = stated.schema.unknown() if columns or lat or lon else stated.schema
-    options_name = {*columns, *listed(sensitive), lat, lon}
+    secret = [text if text in schema.columns else text.partition("=")[0] for text in listed(sensitive)]
+    options_name = {*columns, *secret, lat, lon}
     former = [name for name in schema.named("sensitive") if options_name != {None} and name not in options_name]
     schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
     source = os.path.normpath(file or Path(recipe or "").parent / stated.file)

@@ -31,6 +31,7 @@ from reident.methods.release import LAT, LON, Knowledge
 from reident.networks.files import Relations, read_graph, relations_of
 from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.places.points import check_crs
+from reident.tables.labels import places_among
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.microdata import Microdata, automatic_hierarchy, has_places, in_columns, is_graph, persons_of
@@ -175,7 +176,7 @@ class Dataset:
 
     def _changed(self, **attributes: Any) -> Dataset:
         made = copy.copy(self)
-        for name in ("table", "frame", "hierarchies"):
+        for name in ("table", "frame", "hierarchies", "guarded"):
             made.__dict__.pop(name, None)
         made.__dict__.update(attributes)
         return made
@@ -260,6 +261,27 @@ class Dataset:
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
         return hierarchies_of({**stated, **self.forms}, pd.DataFrame(self.data))
 
+    @cached_property
+    def guarded(self) -> dict[str, list[Any]]:
+        """The values that are a secret, of the sensitive columns of which some values are none.
+
+        Raises
+        ------
+        ParameterError
+            If no record has such a value.
+        """
+        columns = {name: self.schema.columns[name].secret for name in self.sensitive}
+        guarded = {name: list(values) for name, values in columns.items() if values is not None}
+        for name, values in guarded.items():
+            present = pd.Index(self.data[name].dropna().unique(), dtype=object)
+            for value, place in zip(values, places_among(pd.Series(values, dtype=object), present), strict=True):
+                if place < 0:
+                    raise ParameterError(
+                        f"`sensitive` must name a value of {name}, got {value!r}: it has "
+                        f"{', '.join(map(str, present[:6]))}"
+                    )
+        return guarded
+
     def weights(self) -> tuple[pd.Series | None, str]:
         """Return the number of persons that each record stands for, and a note about changes of the weights."""
         name = self.schema.single("weight")
@@ -334,6 +356,7 @@ class Dataset:
             read_public(self.public if public is None else public),
             _projected(self.frame if data is None else data) if kind == "places" else "",
             persons=None if persons is None or data is not None else persons.set_axis(self.labels),
+            guarded=self.guarded.get(secret),
         )  # fmt: skip
 
     def _relations(self) -> Microdata:
@@ -370,6 +393,7 @@ class Dataset:
         return Knowledge(
             known=columns, quasi=listed, truth=truth, sensitive=first,
             secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
+            guarded=self.guarded,
             households=None if household is None else table[household], weights=self.weights()[0],
             hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip

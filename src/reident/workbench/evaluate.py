@@ -261,10 +261,11 @@ def _rates_of(outcome: Outcome) -> dict[str, float]:
     """Return precision and recall of an attack's claims, missing where they are not known to be right or wrong."""
     claims = outcome.claims
     right = claims["right"].to_numpy(float) * (claims["confidence"].to_numpy(float) > 0)
-    n_made, n_present = int((claims["confidence"] > 0).sum()), int(claims["present"].sum())
+    present = claims["present"].to_numpy(bool)
+    n_made, n_present = int((claims["confidence"] > 0).sum()), int(present.sum())
     return {
         "precision": float(right.sum() / n_made) if n_made else float("nan"),
-        "recall": float(right.sum() / n_present) if n_present else float("nan"),
+        "recall": float(right[present].sum() / n_present) if n_present else float("nan"),
     }
 
 
