@@ -68,7 +68,7 @@ def test_a_recipe_keeps_the_secret_value(files, tmp_path):
 
 
 def test_a_value_that_no_record_has_is_refused(files):
-    with pytest.raises(ParameterError, match="'yse'.* no"):
+    with pytest.raises(ParameterError, match=r"'yse'.* no"):
         judged(files, "depressed=yse")
 
 

@@ -356,7 +356,7 @@ class Dataset:
             read_public(self.public if public is None else public),
             _projected(self.frame if data is None else data) if kind == "places" else "",
             persons=None if persons is None or data is not None else persons.set_axis(self.labels),
-            guarded=self.guarded.get(secret),
+            guarded=self.guarded.get(str(secret)),
         )  # fmt: skip
 
     def _relations(self) -> Microdata:
