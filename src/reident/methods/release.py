@@ -152,6 +152,9 @@ class Knowledge:
         Releases of the same persons from before.
     register : DataFrame or None
         A public list of the population with the quasi-identifiers.
+    knows_presence : bool
+        Whether the intruder knows that each person is in the file (the prosecutor), or not (the journalist): risks are
+        then multiplied by the probability that the person is, which the weights say.
     public : mapping of str to DataFrame
         Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
     n_persons : int
@@ -176,6 +179,7 @@ class Knowledge:
     weights: pd.Series | None = None
     persons: pd.Series | None = None
     guarded: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    knows_presence: bool = True
 
     @property
     def has_places(self) -> bool:

@@ -38,7 +38,7 @@ from reident.workbench.microdata import Microdata, automatic_hierarchy, has_plac
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.recipe import read_recipe_of, recipe_of
 from reident.workbench.roles import survey_weights
-from reident.workbench.schema import UNKNOWN, Column, Schema
+from reident.workbench.schema import INTRUDERS, UNKNOWN, Column, Schema
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -46,6 +46,7 @@ __all__ = ["Dataset", "open_dataset"]
 _SETTINGS: dict[str, Any] = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
     "epsilon_quasi": (), "release_crs": None, "impossible": None,
+    "intruder": "prosecutor",
 }  # fmt: skip
 
 
@@ -71,7 +72,9 @@ class Dataset:
         quasi-identifiers that may get noise inside classes. ``must_keep``: what an advised release must not withhold,
         "place", or a quasi-identifier, and with it all that are released. ``release_crs``: what the coordinates of a
         release mean, where they differ from the original's. ``impossible``: whether a record whose place is not on the
-        earth counts as one without a place ("leave out", the default) or is refused ("refuse").
+        earth counts as one without a place ("leave out", the default) or is refused ("refuse"). ``intruder``: who
+        searches a person knows that the person is in the file ("prosecutor", the default), or does not
+        ("journalist"): then the survey weights say how probable that is.
 
     Attributes
     ----------
@@ -131,6 +134,7 @@ class Dataset:
         self.epsilon_quasi = check_columns(
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
         )
+        self.intruder = check_choice(settings["intruder"], "intruder", INTRUDERS)
         self.release_crs, self.impossible = check_crs(settings["release_crs"], "release_crs"), settings["impossible"]
 
     @classmethod
@@ -152,6 +156,7 @@ class Dataset:
         if recipe is None:
             return cls(data, **given)
         recipe = read_recipe_of(recipe)
+        given = {"intruder": recipe.intruder, **given}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
@@ -388,12 +393,17 @@ class Dataset:
         columns = (table[self.quasi] if known is None else known).set_axis(table.index)
         if self.has_places:
             columns = columns.assign(**{name: table[name] for name in (LAT, LON)})
+        if self.intruder != INTRUDERS[0] and self.schema.single("weight") is None:
+            raise ParameterError(
+                "`intruder` journalist needs survey weights, which say how many persons each record stands for, got "
+                "none: `weight` names their column, in a recipe its role is weight"
+            )
         secrets = {name: table[name] for name in self.sensitive}
         first, household = next(iter(secrets), None), self.schema.single("household")
         return Knowledge(
             known=columns, quasi=listed, truth=truth, sensitive=first,
             secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
-            guarded=self.guarded,
+            guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
             households=None if household is None else table[household], weights=self.weights()[0],
             hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip

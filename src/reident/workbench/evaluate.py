@@ -18,6 +18,7 @@ from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
 from reident.workbench.composition import composition, compositions
+from reident.workbench.population import individual_risks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,6 +165,7 @@ def evaluate(
     knowledge = knowledge_of(release, knowledge)
     release, knowledge = _shuffled(release, knowledge, seed)
     placed = _placed(release, knowledge)
+    presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
     options = None if attacks is None else _options_of(attacks)
     plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
     rows: list[dict[str, Any]] = []
@@ -182,7 +184,9 @@ def evaluate(
         row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
         try:
             outcome = call(*about, seed)
-            summary, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
+            summary, each = judge_persons(
+                outcome, of_values if outcome.what == "attribute" else limit, presence=presence
+            )
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
             row |= _rates_of(outcome)
             outcomes[label] = outcome

@@ -1,8 +1,9 @@
-"""What a release means for the population: survey weights say for how many persons each record stands."""
+"""Consequences of a release for the population, of whom each record stands for as many as its survey weight says."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,11 @@ import pandas as pd
 from reident.methods.attacks import in_persons
 from reident.methods.release import Knowledge, Release
 from reident.tables.record_risk import individual_risk
-from reident.workbench.evaluate import RiskReport
 
-__all__ = ["Population", "population_of", "told_of_groups"]
+if TYPE_CHECKING:
+    from reident.workbench.evaluate import RiskReport
+
+__all__ = ["Population", "individual_risks", "population_of", "told_of_groups"]
 
 
 @dataclass(frozen=True)
@@ -57,39 +60,57 @@ def _told(share: float) -> str:
 
 
 def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, limit: float) -> Population | None:
-    """Return what a release means for the population; None without weights or persons."""
+    """Return the consequences of a release for the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
+    model = individual_risks(release, knowledge)
+    weights, found, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
+    total = float(weights.sum())
+    return Population(
+        total, float(weights[above].sum()) / total, float(found.mean()), float(found.max()),
+        float(weights[found > limit + 1e-12].sum()) / total,
+    )  # fmt: skip
+
+
+def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
+    """Model each person in the release as one of the population that the survey weights describe.
+
+    Returns
+    -------
+    DataFrame
+        By person: ``weight``, for how many persons the person stands; ``risk``, the individual risk of Benedetti and
+        Franconi by the labels that agree; ``presence``, the probability that a person of the population with these
+        labels is in the file: the risk times the persons in the file who have them.
+    """
     release, knowledge = in_persons(release, knowledge)
     assert knowledge.weights is not None
     weights = pd.to_numeric(knowledge.weights).to_numpy(float)
     inside = np.flatnonzero(knowledge.present)
     inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    own, above = weights[inside], judged.persons["above"].to_numpy(bool)
-    alike = (
-        knowledge.agreement(release).patterns()[1]
-        if knowledge.unperturbed(release)
-        else np.zeros(len(weights), dtype=int)
-    )
-    found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()
+    has_labels = bool(knowledge.unperturbed(release))
+    alike = knowledge.agreement(release).patterns()[1] if has_labels else np.zeros(len(weights), dtype=int)
+    model = pd.DataFrame({"class": alike[inside], "weight": weights[inside]}, index=knowledge.who[inside])
+    risk = individual_risk(model, "class", "weight")
+    model["presence"] = (risk["risk"] * risk["sample"]).clip(upper=1.0)
     # Who has no record that agrees is not found by labels.
-    found = np.where(knowledge.agreement(release).counts()[inside] > 0, found, 0.0)
-    total = float(own.sum())
-    return Population(
-        total, float(own[above].sum()) / total, float(found.mean()), float(found.max()),
-        float(own[found > limit + 1e-12].sum()) / total,
-    )  # fmt: skip
+    model["risk"] = risk["risk"].where(knowledge.agreement(release).counts()[inside] > 0, 0.0)
+    return model.drop(columns="class")
 
 
 def told_of_groups(
     knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
     """Say what households and weights add, a sentence each, after what was changed in the weights."""
-    told = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    sentences = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    if not knowledge.knows_presence:
+        sentences.append(
+            "The intruder is assumed not to know who is in the file: each risk is multiplied by the probability that a "
+            "person with the same labels is (by the survey weights, Benedetti and Franconi's model)."
+        )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
-        told.append(
+        sentences.append(
             f"Who finds one member of a household finds them all ({n} households): {judged.by_household} of the "
             f"{int(judged.persons['above'].sum())} persons above the limit are so for another member."
         )
-    return told
+    return sentences

@@ -23,7 +23,7 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
+__all__ = ["INTRUDERS", "NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -45,6 +45,8 @@ WORDS = {
     "quasi": "quasi-identifier",
     **{name: name for name in ("sensitive", "identifier", "person", "household", "weight", "other")},
 }
+#: The intruder knows that a person is in the file, or does not.
+INTRUDERS = ("prosecutor", "journalist")
 #: Roles that one column has at most.
 SINGLE = ("person", "household", "weight")
 #: What to do where no column is known.
