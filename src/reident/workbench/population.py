@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-
-from reident.methods.attacks import in_persons
 from reident.methods.release import Knowledge, Release
-from reident.tables.record_risk import individual_risk
+from reident.workbench.evaluate import RiskReport, individual_risks
 
-if TYPE_CHECKING:
-    from reident.workbench.evaluate import RiskReport
-
-__all__ = ["Population", "individual_risks", "population_of", "told_of_groups"]
+__all__ = ["Population", "population_of", "told_of_groups"]
 
 
 @dataclass(frozen=True)
@@ -70,31 +62,6 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
         total, float(weights[above].sum()) / total, float(found.mean()), float(found.max()),
         float(weights[found > limit + 1e-12].sum()) / total,
     )  # fmt: skip
-
-
-def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
-    """Model each person in the release as one of the population that the survey weights describe.
-
-    Returns
-    -------
-    DataFrame
-        By person: ``weight``, for how many persons the person stands; ``risk``, the individual risk of Benedetti and
-        Franconi by the labels that agree; ``presence``, the probability that a person of the population with these
-        labels is in the file: the risk times the persons in the file who have them.
-    """
-    release, knowledge = in_persons(release, knowledge)
-    assert knowledge.weights is not None
-    weights = pd.to_numeric(knowledge.weights).to_numpy(float)
-    inside = np.flatnonzero(knowledge.present)
-    inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    has_labels = bool(knowledge.unperturbed(release))
-    alike = knowledge.agreement(release).patterns()[1] if has_labels else np.zeros(len(weights), dtype=int)
-    model = pd.DataFrame({"class": alike[inside], "weight": weights[inside]}, index=knowledge.who[inside])
-    risk = individual_risk(model, "class", "weight")
-    model["presence"] = (risk["risk"] * risk["sample"]).clip(upper=1.0)
-    # Who has no record that agrees is not found by labels.
-    model["risk"] = risk["risk"].where(knowledge.agreement(release).counts()[inside] > 0, 0.0)
-    return model.drop(columns="class")
 
 
 def told_of_groups(
