@@ -105,7 +105,8 @@ class Bench:
         roles = [
             data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"),
             data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
-            self.seed, sorted(self.always),
+            self.seed, sorted(self.always), data.guarded, data.intruder, data.schema.single("weight"),
+            data.schema.population,
             {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()},
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())

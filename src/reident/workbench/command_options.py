@@ -16,7 +16,7 @@ import typer
 from reident.base import ParameterError
 
 __all__ = [
-    "listed", "original", "parted", "public_inputs", "read_table", "recipe_and_file", "refuse_for_network",
+    "given", "listed", "original", "parted", "public_inputs", "read_table", "recipe_and_file", "refuse_for_network",
     "relations", "resumable", "set_option", "stop", "tried_method", "was_interrupted"
 ]  # fmt: skip
 
@@ -32,7 +32,10 @@ Impossible = Annotated[
 ]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
-Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
+Sensitive = Annotated[
+    str,
+    typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
+]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
 Public = Annotated[
@@ -48,6 +51,12 @@ Names = Annotated[
 ]
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
+Intruder = Annotated[
+    str | None,
+    typer.Option(
+        help="prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
+    ),
+]
 Population = Annotated[
     float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
 ]
@@ -99,6 +108,11 @@ LimitAttribute = Annotated[
 Rewrite = Annotated[
     Path | None, typer.Option(help="Write the judged cells into this new file, which holds nothing else.")
 ]
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def parted(text: str, option: str, form: str) -> tuple[str, str]:

@@ -49,6 +49,7 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe and its picture.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -81,7 +82,8 @@ def open_(
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
-    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
+    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, **options.given(intruder=intruder)}
+    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), **rule)
     path = recipe.write(private_file(out))
     private_file(picture)
     opened.draw().savefig(picture, dpi=130)
@@ -112,6 +114,7 @@ def assess(
     limit: options.Limit = None,
     tolerate: options.Tolerate = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     must_keep: options.MustKeep = "",
     area: options.Area = None,
     candidates: options.Candidates = None,
@@ -143,7 +146,8 @@ def assess(
     roles: dict[str, Any] = {"quasi": columns, "sensitive": listed(sensitive)}
     roles = {name: names for name, names in roles.items() if names}
     schema = stated.schema.unknown() if columns or lat or lon else stated.schema
-    options_name = {*columns, *listed(sensitive), lat, lon}
+    secret = [text if text in schema.columns else text.partition("=")[0] for text in listed(sensitive)]
+    options_name = {*columns, *secret, lat, lon}
     former = [name for name in schema.named("sensitive") if options_name != {None} and name not in options_name]
     schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
     source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
@@ -154,8 +158,10 @@ def assess(
     schema = schema.with_roles(lat=lat, lon=lon, population=population, **roles)
     keep = [*stated.keep, *(name for name in former if name not in stated.keep)]
     stated = replace(stated, schema=schema, keep=keep, file="" if opened is None else source, **rule)
+    stated = replace(stated, **options.given(intruder=intruder))
     public_files = options.public_inputs(area, candidates, public, lat, lon)
     more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
+    more |= {"intruder": stated.intruder}
     if opened is None:
         dataset = Dataset(edges, **more)
     else:
@@ -293,6 +299,7 @@ def check(
     household: options.Household = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: options.Earlier = None,
     control: options.Control = None,
@@ -329,7 +336,7 @@ def check(
         dataset = options.original(against, recipe, crs, reading, roles)
     dataset = dataset.with_roles(
         register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
-        release_crs=release_crs,
+        release_crs=release_crs, **options.given(intruder=intruder),
     )  # fmt: skip
     released: Any = release
     if network and release.is_file():

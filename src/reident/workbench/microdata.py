@@ -58,6 +58,8 @@ class Microdata:
         Relations between the records; node i is the record of row i of `table`.
     persons : Series or None
         Whose each record of `table` is, where persons have several; all of a person's are drawn together.
+    guarded : sequence or None
+        The sensitive values that are a secret; None: all.
     """
 
     kind: str
@@ -72,6 +74,7 @@ class Microdata:
     crs: str = ""
     network: Any = None
     persons: pd.Series | None = None
+    guarded: Sequence[Any] | None = None
 
     def digest(self) -> str:
         """Return a name for the data that their content gives."""
@@ -83,6 +86,7 @@ class Microdata:
             "hierarchies": {name: _rows(one) for name, one in self.hierarchies.items()},
             "epsilon_quasi": list(self.epsilon_quasi),
             "crs": self.crs,
+            **({} if self.guarded is None else {"guarded": list(map(str, self.guarded))}),
             "public": sorted(self.public),
             "relations": None if self.network is None else self.network.n_nodes,
         }

@@ -1,16 +1,11 @@
-"""What a release means for the population: survey weights say for how many persons each record stands."""
+"""Consequences of a release for the population, of whom each record stands for as many as its survey weight says."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-import pandas as pd
-
-from reident.methods.attacks import in_persons
 from reident.methods.release import Knowledge, Release
-from reident.tables.record_risk import individual_risk
-from reident.workbench.evaluate import RiskReport
+from reident.workbench.evaluate import RiskReport, individual_risks
 
 __all__ = ["Population", "population_of", "told_of_groups"]
 
@@ -57,27 +52,15 @@ def _told(share: float) -> str:
 
 
 def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, limit: float) -> Population | None:
-    """Return what a release means for the population; None without weights or persons."""
+    """Return the consequences of a release for the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
-    release, knowledge = in_persons(release, knowledge)
-    assert knowledge.weights is not None
-    weights = pd.to_numeric(knowledge.weights).to_numpy(float)
-    inside = np.flatnonzero(knowledge.present)
-    inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    own, above = weights[inside], judged.persons["above"].to_numpy(bool)
-    alike = (
-        knowledge.agreement(release).patterns()[1]
-        if knowledge.unperturbed(release)
-        else np.zeros(len(weights), dtype=int)
-    )
-    found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()
-    # Who has no record that agrees is not found by labels.
-    found = np.where(knowledge.agreement(release).counts()[inside] > 0, found, 0.0)
-    total = float(own.sum())
+    model = individual_risks(release, knowledge)
+    weights, found, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
+    total = float(weights.sum())
     return Population(
-        total, float(own[above].sum()) / total, float(found.mean()), float(found.max()),
-        float(own[found > limit + 1e-12].sum()) / total,
+        total, float(weights[above].sum()) / total, float(found.mean()), float(found.max()),
+        float(weights[found > limit + 1e-12].sum()) / total,
     )  # fmt: skip
 
 
@@ -85,11 +68,16 @@ def told_of_groups(
     knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
     """Say what households and weights add, a sentence each, after what was changed in the weights."""
-    told = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    sentences = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    if not knowledge.knows_presence:
+        sentences.append(
+            "The intruder is assumed not to know who is in the file: each risk is multiplied by the probability that a "
+            "person with the same labels is (by the survey weights, Benedetti and Franconi's model)."
+        )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
-        told.append(
+        sentences.append(
             f"Who finds one member of a household finds them all ({n} households): {judged.by_household} of the "
             f"{int(judged.persons['above'].sum())} persons above the limit are so for another member."
         )
-    return told
+    return sentences
