@@ -1,4 +1,4 @@
-"""Anonymiser. Criteria of a class beside its size, l-diversity and t-closeness, from frequencies in classes."""
+"""Metric. Criteria of a class beside its size, l-diversity and t-closeness, from frequencies in classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pandas as pd
 from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_columns, check_integer
 from reident.kernels.tables import mondrian as rules_of
 from reident.tables.classes import encode_column, sorted_codes
-from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["Criteria", "Runs", "levels_of", "ordered_codes", "read_criteria", "sensitive_runs"]
 
@@ -251,7 +250,7 @@ def read_criteria(
     c: float,
     t: float | None,
     distance: str,
-    hierarchies: Mapping[str, Hierarchy],
+    hierarchies: Mapping[str, Any],
 ) -> Criteria:
     """Check the arguments of the criteria together; the anonymiser's signature has checked each by itself."""
     n = len(table)
