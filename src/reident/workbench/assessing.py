@@ -282,7 +282,7 @@ def assess(
     n_nodes = 0
     if "network" in tried:
         n_nodes = dataset.named_network.n_nodes
-        named = [Step.of(find(spec["method"]), spec["options"]) for spec in tried["network"]]
+        named = [Step(spec["method"], **spec["options"]) for spec in tried["network"]]
         steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
         if n_nodes <= MOST_NODES:
             network = search_release(Dataset(dataset.named_network), [steps], jobs=jobs, cache=cache, **rule)

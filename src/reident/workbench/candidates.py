@@ -13,20 +13,21 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError
-from reident.methods import Entry, find
+from reident.methods import Entry
 from reident.methods.forms import FORMS, read_public, release
 from reident.methods.registry import register
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
 from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, own_order
+from reident.workbench.evaluate import RiskReport, evaluate, knowledge_of, own_order
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
+from reident.workbench.knowledge import PLACE, KnowledgePrice, price
 from reident.workbench.making import Made, Step, make
-from reident.workbench.microdata import Microdata, in_columns, persons_of
-from reident.workbench.population import population_of, told_of_groups
-from reident.workbench.roles import told_of_persons
+from reident.workbench.microdata import Microdata, persons_of
+from reident.workbench.pipeline import as_release
+from reident.workbench.population import group_notes, population_of
+from reident.workbench.roles import person_notes
 
 __all__ = ["PLACE", "ROW", "Bench", "NetworkBench", "Part", "evaluate_chain", "recipe_step", "step_text"]
 
@@ -159,20 +160,7 @@ class Bench:
     def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Any, Release]:
         """Make one draw of a chain, as `protect` would write it."""
         result = self.make(steps, columns_shown, draw)
-        table, columns = result.table, columns_shown | set(self.others)
-        with_place = result.places == "moved"
-        if with_place:
-            table = in_columns(table, "release")
-        elif hasattr(table, "to_crs"):
-            table = table.drop(columns=table.geometry.name)
-        retained = [name for name in table.columns if name in columns and name not in (LAT, LON)]
-        table = pd.DataFrame(table[[*retained, *([LAT, LON] if with_place else [])]])
-        form = "points" if with_place else "distances" if result.matrix_km is not None else "table"
-        law = next((step for step in steps if with_place and step.entry.data == "places"), steps[-1])
-        order = own_order(table)
-        matrix = None if result.matrix_km is None else result.matrix_km[np.ix_(order, order)]
-        n = len(self.data)
-        return result, Release(form, table.iloc[order], law.entry.name, law.settings, n, matrix_km=matrix)
+        return result, as_release(result, steps, len(self.data), columns_shown | set(self.others))
 
     def shown(self, chain: Sequence[Part]) -> list[str]:
         """Return the protected columns that a chain releases."""
@@ -223,18 +211,14 @@ class Bench:
         stop_above = self.tolerate if stop_above is None else stop_above
         return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, stop_above=stop_above, quick=quick)
 
-    def knowledge(self, released: Release) -> Knowledge:
-        """Return the knowledge of the intruder in the worst case."""
-        return self.dataset.knowledge(released.table.index.get_indexer(self.dataset.data.index))
-
     def groups(self, released: Release, report: RiskReport) -> list[str]:
         """Return the sentences about persons, households and weights."""
-        known = self.knowledge(released)
+        known = knowledge_of(released, self.dataset)
         if known.weights is not None:  # each record of a sample stands for more
             known = replace(known, weights=known.weights * self.scale)
         stands_for = population_of(released, known, report, self.limit)
-        persons = told_of_persons(pd.DataFrame(self.dataset.data), self.dataset.schema.single("person"))
-        return [*persons, *told_of_groups(known, report, stands_for, self.limit, self.dataset.weights()[1])]
+        persons = person_notes(pd.DataFrame(self.dataset.data), self.dataset.schema.single("person"))
+        return [*persons, *group_notes(known, report, stands_for, self.limit, self.dataset.weights()[1])]
 
     def original(self) -> Release:
         """Return the data as a release."""
@@ -252,7 +236,7 @@ class Bench:
         released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
         if not self.protected:
             return None
-        return priced(released, self.knowledge(released), limit=self.limit, rng=self.seed)
+        return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 
 class NetworkBench(Bench):
@@ -346,18 +330,14 @@ def evaluate_chain(
     del rng, bench
     for entry in context[1]:
         register(entry)
-    chain = [
-        Step.of(entry := find(step["method"], "anonymiser"), entry.check(step["parameters"]), step.get("columns"))
-        for step in json.loads(steps)
-    ]
+    chain = [Step(step["method"], columns=step.get("columns"), **step["parameters"]) for step in json.loads(steps)]
     return context[0].judge(chain, json.loads(columns_shown))
 
 
 def recipe_step(step: Step) -> dict[str, Any]:
     """Return a step as a recipe writes it."""
-    parameters = {name: value for name, value in step.settings.items() if value is not None}
     columns = {} if step.columns is None else {"columns": list(step.columns)}
-    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(parameters))}
+    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(step.stated))}
 
 
 def step_text(step: Step) -> str:

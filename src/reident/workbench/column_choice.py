@@ -10,13 +10,14 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
+import pandas as pd
 
 from reident.base import ParameterError
 from reident.pages import picture
 from reident.places.points import find_places
 from reident.workbench.controls import WIDE
-from reident.workbench.microdata import has_places
-from reident.workbench.opened_figure import draw_places
+from reident.workbench.figures import draw_places
+from reident.workbench.microdata import LAT, LON, has_places
 from reident.workbench.opening import OpenedFile
 from reident.workbench.schema import ROLES, Schema
 
@@ -187,5 +188,5 @@ class ColumnChoice:
             f"{known.sum()} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
             f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
         )
-        figure = draw_places(lon[known], lat[known])
+        figure = draw_places({"": pd.DataFrame({LAT: lat[known], LON: lon[known]})})
         self.where.value = f'<p>{sentence}</p><img alt="{sentence}" src="{picture(figure)}" style="max-width:100%">'

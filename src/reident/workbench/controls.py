@@ -23,7 +23,7 @@ WIDE: dict[str, Any] = {
 _BETWEEN, _TRIED = (1, 1.5, 2, 3, 5, 7), 4
 
 
-#: A screen reader is told the name of a slider, which stands beside it, and what changes in a message.
+#: Gives sliders the names of their labels, for screen readers, and has changed messages read out.
 _SPOKEN = """function render() {
   const tell = () => {
     document.querySelectorAll(".reident-spoken").forEach(e => e.setAttribute("aria-live", "polite"));
@@ -59,10 +59,8 @@ def bold(text: str) -> str:
 
 def varied(entry: Entry) -> Parameter | None:
     """Return the number that varies along a method's curve, if there is one."""
-    several = (
-        parameter for parameter in entry.parameters if parameter.kind in ("float", "int") and len(parameter.grid) > 1
-    )
-    return next((parameter for parameter in several if min(parameter.grid) > 0), None)
+    numbers = (parameter for parameter in entry.parameters if parameter.kind in ("float", "int"))
+    return next((p for p in numbers if len(p.grid) > 1 and min(p.grid) > 0), None)
 
 
 def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -88,48 +86,24 @@ class MethodChoice:
         self._changed = changed
         self._offered: dict[str, tuple[Entry, list[Any]]] = {}
         self._sliders: dict[str, widgets.SelectionRangeSlider] = {}
-        self._usual: dict[str, tuple[Any, Any]] = {}
         self.names.observe(lambda _: self._offer_ranges(), "value")
 
-    def offer(
-        self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int | None = None, *, keep: bool = False
-    ) -> None:
-        """Offer methods, each with the values of its varied parameter that are usual for the data; choose the first.
-
-        With `keep`, those that were chosen among others stay so, with their ranges.
-        """
-        all_chosen = len(self.names.value) == len(self._offered)
-        before = set() if all_chosen or not keep else set(self.names.value)
-        ranges = {name: slider.value for name, slider in self._sliders.items() if keep and self.moved(name)}
-        self._offered = {entry.name: (entry, usual) for entry, usual in offered}
-        self._sliders, self._usual = {}, {}
+    def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int) -> None:
+        """Offer methods, each with the usual values of its varied parameter; choose the first."""
+        self._offered, self._sliders = {entry.name: (entry, usual) for entry, usual in offered}, {}
         self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        chosen_names = [name for name in self._offered if name in before] or list(self._offered)[:chosen]
-        self.names.value = tuple(chosen_names)
+        self.names.value = tuple(list(self._offered)[:chosen])
         self._offer_ranges()
-        for name, value in ranges.items():
-            if name in self._sliders and set(value) <= {step for _, step in self._sliders[name].options}:
-                self._sliders[name].value = value
 
     def _offer_ranges(self) -> None:
         for name in self.names.value:
             entry, usual = self._offered[name]
             parameter = varied(entry)
             if parameter is not None and usual and name not in self._sliders:
-                slider = _range(entry, parameter, usual)
-                slider.observe(lambda _: self._changed(), "value")
-                self._sliders[name], self._usual[name] = slider, slider.value
+                self._sliders[name] = _range(entry, parameter, usual)
+                self._sliders[name].observe(lambda _: self._changed(), "value")
         self.ranges.children = tuple(self._sliders[name] for name in self.names.value if name in self._sliders)
         self._changed()
-
-    @property
-    def usual(self) -> bool:
-        """Whether everything offered is chosen, each over its usual range."""
-        return len(self.names.value) == len(self._offered) and not any(map(self.moved, self.names.value))
-
-    def moved(self, name: str) -> bool:
-        """Whether the range of a method is another than the usual one."""
-        return name in self._sliders and self._sliders[name].value != self._usual[name]
 
     def values(self, name: str) -> dict[str, list[Any]]:
         """Return the varied parameter of a chosen method with four values of its range; empty without a range."""

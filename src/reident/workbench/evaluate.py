@@ -160,9 +160,7 @@ def evaluate(
         raise ParameterError(f"`keys` must be a mapping of names to numbers, got {type(keys).__name__}")
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
-    check_seed(seed)
-    knowledge = knowledge_of(release, knowledge)
-    release, knowledge = _shuffled(release, knowledge, seed)
+    release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     options = None if attacks is None else _options_of(attacks)
     plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
@@ -173,14 +171,11 @@ def evaluate(
     shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for label, entry, background, call in plan:
-        if isinstance(call, str):
-            if attacks is None:
-                skipped[label] = call
-            else:
-                rows.append(_row(label) | {"verdict": "not run", "reason": call})
-            continue
-        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
+        row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
+            if isinstance(call, str):
+                raise NotApplicable(call)
+            about = placed if entry is not None and entry.data == "places" else (release, background)
             outcome = call(*about, seed)
             summary, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
@@ -193,6 +188,9 @@ def evaluate(
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as why:
+            if isinstance(call, str) and attacks is None:
+                skipped[label] = call
+                continue
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
@@ -274,10 +272,6 @@ def _composed(name: str, numbers: IntArray | None) -> _Call:
 
 def _called(name: str, options: Mapping[str, Any]) -> _Call:
     return lambda release, knowledge, seed: run_attack(name, release, knowledge, options, seed=seed)
-
-
-def _row(label: str) -> dict[str, Any]:
-    return dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
 
 
 def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:

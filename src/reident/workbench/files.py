@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_choice, check_table
+from reident.base import DataError, ParameterError, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import open_file
@@ -35,9 +35,9 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def part_of(path: Path, table: str | None) -> dict[str, Any]:
+def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
     """Return the option of `open_file` that names a sheet or a layer of a file."""
-    return {} if table is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
+    return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
 
 
 def read_like(
@@ -56,9 +56,7 @@ def _is_text(column: pd.Series) -> bool:
     return pd.api.types.is_string_dtype(column) or column.dtype == object
 
 
-def with_places(
-    data: Any, lat: str | None, lon: str | None, crs: str | None = None, impossible: str = "leave out"
-) -> Any:
+def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:
     """Return data with their places, missing where they are impossible: every file enters here.
 
     Coordinate columns become ``lat_deg`` and ``lon_deg``, longitudes in [-180, 180]; a GeoDataFrame keeps its geometry.
@@ -71,8 +69,6 @@ def with_places(
         Columns of degrees or, in another `crs`, of north and east.
     crs : str, optional
         The CRS of the columns, or of a geometry without one.
-    impossible : {"leave out", "refuse"}
-        Whether a record whose place is not on the earth counts as one without a place, with a warning, or is refused.
 
     Raises
     ------
@@ -82,7 +78,6 @@ def with_places(
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
-    check_choice(impossible, "impossible", ("leave out", "refuse"))
     check_table(data, "data")
     check_crs(crs, "crs")
     if hasattr(data, "to_crs"):
@@ -91,11 +86,11 @@ def with_places(
         if crs is not None and data.crs is not None and data.crs != crs:
             raise ParameterError(f"`crs` must be that of the file, {data.crs.to_string()}, or be left out, got {crs!r}")
         placed = data.set_crs(crs) if data.crs is None and crs is not None else data
-        return _possible(placed, impossible, placed.geometry.name)
+        return _possible(placed, placed.geometry.name)
     if lat is None or lon is None:
         if crs is not None:
             raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
-        return _possible(data, impossible, f"{LAT}, {LON}") if {LAT, LON} <= set(data.columns) else data
+        return _possible(data, f"{LAT}, {LON}") if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         if column not in data.columns:
             raise ParameterError(
@@ -110,7 +105,7 @@ def with_places(
     east, north = (placed.loc[known, name].to_numpy(float) for name in (LON, LAT))
     if crs in (None, "EPSG:4326"):
         _refuse_elsewhere(east, north, (-180, -90, 360, 90), "no degrees: for metres a CRS must be named", (lat, lon))
-        return _possible(placed, impossible, f"{lat}, {lon}")
+        return _possible(placed, f"{lat}, {lon}")
     import geopandas as gpd
 
     degrees, area = degrees_of(east, north, str(crs)), gpd.GeoSeries([], crs=crs).crs.area_of_use
@@ -121,7 +116,7 @@ def with_places(
     for name, values in zip((LAT, LON), degrees, strict=True):
         placed[name] = placed[name].astype("float64")
         placed.loc[known, name] = values
-    return _possible(placed, impossible, f"{lat}, {lon}")
+    return _possible(placed, f"{lat}, {lon}")
 
 
 def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: tuple[str, str | None]) -> None:
@@ -131,8 +126,8 @@ def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: t
         raise DataError(f"`lat` and `lon`, {names[0]!r} and {names[1]!r}, hold {why}")
 
 
-def _possible(placed: Any, impossible: str, columns: str) -> Any:
-    """Return records with impossible places missing, with a warning; refuse them where this was chosen."""
+def _possible(placed: Any, columns: str) -> Any:
+    """Return records with impossible places missing, with a warning."""
     is_table = not hasattr(placed, "to_crs")
     if not is_table and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
@@ -141,8 +136,6 @@ def _possible(placed: Any, impossible: str, columns: str) -> Any:
     if rows.size:
         listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
         problem = f"{columns}: {rows.size} record(s) with an impossible place (record {listed})"
-        if impossible == "refuse":
-            raise DataError(f"{problem}: correct them, or leave them out")
         warnings.warn(f"{problem} count as records without a place", stacklevel=3)
     if is_table:
         lon = longitudes_within(lon)

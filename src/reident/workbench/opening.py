@@ -76,7 +76,7 @@ class OpenedFile:
 
     def draw(self) -> Figure:
         """Draw the values of each column, and where the records are."""
-        from reident.workbench.opened_figure import draw_columns
+        from reident.workbench.figures import draw_columns
 
         return draw_columns(self)
 

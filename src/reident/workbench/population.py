@@ -12,7 +12,7 @@ from reident.methods.release import Knowledge, Release
 from reident.tables.record_risk import individual_risk
 from reident.workbench.evaluate import RiskReport
 
-__all__ = ["Population", "population_of", "told_of_groups"]
+__all__ = ["Population", "group_notes", "population_of"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
     )  # fmt: skip
 
 
-def told_of_groups(
+def group_notes(
     knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
     """Say what households and weights add, a sentence each, after what was changed in the weights."""

@@ -18,7 +18,7 @@ from reident.methods import find
 from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
+from reident.workbench.figures import knowledge_figures, place_figures
 
 __all__ = ["GLOSSARY", "write_report"]
 
@@ -69,12 +69,13 @@ def write_report(
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
     assessment.frame.to_csv(out / "map.csv", index=False)
     texts = _said(assessment, recipe)
-    figures = list(knowledge_figures(assessment))
-    candidates = None if assessment.search is None else assessment.search.candidates
+    search = assessment.search
+    figures = list(knowledge_figures(search, assessment.limit))
+    candidates = None if search is None else search.candidates
     secret = {
         "internal": True,
         "candidates": candidates,
-        "figures": [*place_figures(assessment), *figures],
+        "figures": [*place_figures(search), *figures],
         **_riskiest(assessment),
         "rows": _rows(assessment),
         "checks": assessment.profile.checks,
@@ -117,7 +118,6 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "protect": protect,
         "steps": _steps(search),
         "left_out": _left_out(assessment),
-        "judged": judged_figure(assessment),
         "map": None if search is None or search.judged.empty else ru_map_part(
             search.frame, "ru-map", limit=assessment.tolerate
         ),

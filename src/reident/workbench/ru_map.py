@@ -85,8 +85,7 @@ def risk_utility(
     progress : bool
     **keywords
         ``quasi``, ``sensitive``, ``person``, ``hierarchies``, ``epsilon_quasi``, ``public`` as for `Dataset`; ``kind``
-        ("places", "table" or "network"); ``n_released``, records released in each repetition; ``known``, the intruder's
-        real file instead of a simulated one, its index labels those of the same persons in `data`.
+        ("places", "table" or "network"); ``n_released``, records released in each repetition.
 
     Returns
     -------
@@ -111,11 +110,12 @@ def risk_utility(
     -----
     Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
     """
-    n_released, kind, known = (keywords.pop(name, None) for name in ("n_released", "kind", "known"))
-    records = Dataset.of(data, **keywords).records(kind, known=known)
+    n_released, kind = keywords.pop("n_released", None), keywords.pop("kind", None)
+    records = Dataset.of(data, **keywords).records(kind)
     planned = plan(records, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released,
                    limit=limit)  # fmt: skip
-    planned.check_public(records.public)
+    names = [s["method"] for s in planned.settings[1:]] + [n for n, _ in (*planned.attacks, *planned.utilities)]
+    check_public_used(records.public, [find(name) for name in dict.fromkeys(names)])
     trials = planned.run(repetitions=repetitions, seed=seed, jobs=jobs, cache=cache, progress=progress)
     for name, reason in planned.not_applicable(trials).items() if attacks else ():
         warnings.warn(f"`{name}` does not apply to any of these releases: {reason}", UserWarning, stacklevel=2)
@@ -149,13 +149,6 @@ class Plan:
     varying: Mapping[str, list[str]]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
-
-    def check_public(self, public: Mapping[str, Any]) -> None:
-        """Refuse public inputs that none of the methods, attacks and utilities takes."""
-        names = [setting["method"] for setting in self.settings[1:]] + [
-            name for name, _ in (*self.attacks, *self.utilities)
-        ]
-        check_public_used(public, [find(name) for name in dict.fromkeys(names)])
 
     def run(
         self, *, settings: Sequence[Mapping[str, Any]] | None = None, repetitions: int = 10, seed: int = 0,
@@ -387,6 +380,5 @@ def _intruder(
             n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
         n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))
     n_known = n_known or max(4, min(n // 4, 500))
-    if data.known is None:
-        check_integer(n_known, "n_known", low=1, high=n)
+    check_integer(n_known, "n_known", low=1, high=n)
     return check_intruder(data, n_known, overlap, n_released)

@@ -76,8 +76,8 @@ class Schema:
     ----------
     columns : mapping of str to Column
     places : mapping or None
-        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees),
-        and where wanted ``impossible``, "leave out" or "refuse"; None for none or a geometry.
+        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees);
+        None for none or a geometry.
     population : float or None
         How many persons the weights stand for together; None: as many as they say.
     crs : str or None
@@ -229,7 +229,7 @@ class Schema:
         places, population = values.get("places"), values.get("population")
         if places is not None:
             for name in check_mapping(places, "places"):
-                check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
+                check_choice(name, "places", ("lat", "lon", "crs"))
             for name in ("lat", "lon"):
                 check_text(places.get(name), f"places: {name}", optional=False)
         if population is not None:

@@ -324,7 +324,8 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
         entry = find(stated["method"], "anonymiser")
         values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
         columns = stated.get("columns")
-        slots.append([Step.of(entry, settings, columns and list(columns)) for settings in settings_of(entry, values)])
+        every = settings_of(entry, values)
+        slots.append([Step(entry.name, columns=columns or None, **settings) for settings in every])
     return slots
 
 
@@ -339,7 +340,7 @@ def slots_of(
     for kind in ("table", "places"):
         if kind not in tried:
             continue
-        steps = [Step.of(find(method["method"]), method["options"]) for method in tried[kind]]
+        steps = [Step(method["method"], **method["options"]) for method in tried[kind]]
         steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
         needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
         slots.append([*steps, *([] if needed else [None])])
@@ -360,9 +361,9 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     for step in classes.values():
         usual = sorted({int(other.settings["k"]) for other in tried if other.entry.name == step.entry.name})
         sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(dataset)]
-        larger += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
+        larger += [Step(step.entry.name, **{**step.settings, "k": k}) for k in sizes]
         if close > 0 and "t" in step.settings:
-            larger += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+            larger += [Step(step.entry.name, **{**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
     return larger
 
 
@@ -371,4 +372,4 @@ def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
     safest = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
     grids = [step for step in tried if step.settings.get("min_count") == 1]
     counts = [times * safest for times in _CROWDS if 10 * times * safest <= n]
-    return [Step.of(step.entry, {**step.settings, "min_count": count}) for step in grids for count in counts]
+    return [Step(step.entry.name, **{**step.settings, "min_count": count}) for step in grids for count in counts]

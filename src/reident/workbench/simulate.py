@@ -60,8 +60,6 @@ class Intruder:
 def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: int | None) -> Intruder:
     """Return the sizes of an intruder's files, checked; `n_released` None releases all other records."""
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
-    if data.known is not None:
-        return Intruder(len(data.known), 1.0, min(n_released or len(data.table), len(data.table)))
     common = round(overlap * n_known)
     largest = len(data.table) - (n_known - common)
     n_released = largest if n_released is None else n_released
@@ -103,21 +101,22 @@ class Drawn:
 
 def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
     """Draw the records to be released, and the persons that the intruder knows."""
-    if data.network is not None:
-        rows = replace(data, table=pd.DataFrame({"row": np.arange(len(data.table))}), known=None, sensitive=None)
-        original, known, truth = _tables(rows, intruder, rng)
+    is_network, together = data.network is not None, data.persons
+    table = pd.DataFrame({"row": np.arange(len(data.table))}) if is_network else data.table
+    files = overlapping_files(
+        table if together is None else table.assign(**{_PERSON: together}), together=together,
+        n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng,
+    )  # fmt: skip
+    original, known, truth = files.original, files.known.copy(), files.truth
+    if is_network:
         relations = _among(data.network, original["row"].to_numpy(), list(original.index))
         background = _among(data.network, known["row"].to_numpy(), range(len(known)))
         return Drawn(replace(data, table=original[[]], network=relations), known[[]], None, truth, background)
-    several = data.persons is not None
-    table = data.table.assign(**{_PERSON: data.persons}) if several else data.table
-    original, known, truth = _tables(replace(data, table=table), intruder, rng)
-    persons = pd.concat([original.pop(_PERSON), known.pop(_PERSON)]) if several else None
+    persons = None if together is None else pd.concat([original.pop(_PERSON), known.pop(_PERSON)])
     secrets = None
     if data.sensitive is not None:
-        secrets = known.pop(data.sensitive) if data.known is None else pd.Series(np.nan, known.index, dtype=object)
+        secrets = known.pop(data.sensitive).astype(object)
         pairs = truth.set_index("known")["release"]
-        secrets = secrets.astype(object)
         secrets[pairs.index] = original[data.sensitive].reindex(pairs).to_numpy(object)
     return Drawn(replace(data, table=original, persons=persons), known, secrets, truth, persons=persons)
 
@@ -129,28 +128,6 @@ def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
     u, v = (place[ends] for ends in network.edges())
     inside = (u >= 0) & (v >= 0)
     return network_from_edges(u[inside], v[inside], len(rows), names)
-
-
-def _tables(
-    data: Microdata, intruder: Intruder, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    if data.known is None:
-        files = overlapping_files(
-            data.table, together=data.persons, n_original=intruder.n_released, n_known=intruder.n_known,
-            n_common=intruder.n_common, rng=rng,
-        )  # fmt: skip
-        return files.original, files.known.copy(), files.truth
-    rows = rng.permutation(len(data.table))[: intruder.n_released]
-    original = data.table.iloc[rows]
-    truth = pd.DataFrame({"label": original.index, "release": [f"r{i}" for i in range(len(rows))]})
-    known = data.known.iloc[rng.permutation(len(data.known))]
-    names = pd.Series([f"k{i}" for i in range(len(known))], index=known.index)
-    truth["known"] = names.reindex(truth["label"]).to_numpy()
-    return (
-        original.set_axis(pd.Index(truth["release"], name="release")),
-        known.set_axis(pd.Index(names, name="known")),
-        truth.dropna(subset=["known"])[["release", "known"]].reset_index(drop=True),
-    )
 
 
 def _knowledge(files: Drawn, release: Release) -> Knowledge:

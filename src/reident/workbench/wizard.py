@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import shlex
 import threading
 import time
 from collections.abc import Callable
@@ -28,7 +27,7 @@ from reident.workbench.printing import assessment_lines, release_lines
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.search import DRAWS
-from reident.workbench.wizard_page import MAP, RULE, STYLE, download, found_text, head, linked, roles_text, sentence
+from reident.workbench.wizard_page import MAP, RULE, STYLE, found_text, head, linked, roles_text, sentence
 
 __all__ = ["Wizard"]
 
@@ -43,8 +42,7 @@ class _StoppedError(Exception):
 class Wizard:
     """Widgets for one's own data, from the file to the checked release.
 
-    The page calls `assess`, `protect` and `check`, and writes the recipe; `text` has the commands that do the same.
-    Results of other choices are removed.
+    The page calls `assess`, `protect` and `check`, and writes the recipe. Results of other choices are removed.
 
     Parameters
     ----------
@@ -58,9 +56,8 @@ class Wizard:
 
     Examples
     --------
-    >>> wizard = Wizard()
-    >>> wizard.commands()
-    {}
+    >>> Wizard().assess.disabled
+    True
     """
 
     def __init__(
@@ -73,14 +70,13 @@ class Wizard:
         self.assessment: Assessment | None = None
         self.released = ""
         self._thread, self._stopped = threading.Thread(), False
-        self._first: str | None = None
         self._located: tuple[Any, ...] = ()
         names = sorted(path.name for path in self.folder.iterdir() if path.is_file() and file_kind(path) in _ENDS)
         self.file = widgets.Combobox(options=names, placeholder="a file of the folder, or a path", description="file",
                                      ensure_option=False, **WIDE)  # fmt: skip
         self.part = widgets.Dropdown(description="sheet", **WIDE)
         self._parts = widgets.VBox([self.part])
-        self.found, self.wrong, self.state, self.verdict, self.taken, self.script = (widgets.HTML() for _ in range(6))
+        self.found, self.wrong, self.state, self.verdict, self.taken = (widgets.HTML() for _ in range(5))
         self.columns = ColumnChoice(self._choose)
         self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
         self.tolerate = widgets.BoundedFloatText(0.0, min=0, max=1, step=0.01, description="share above", **WIDE)
@@ -106,7 +102,6 @@ class Wizard:
                 widgets.HBox([self.assess, self.stop]),
                 head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
                 head("5. Files to take away"), self.taken,
-                head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
         unseen = spoken(self.found, self.wrong, self.state, self.verdict)
@@ -157,9 +152,8 @@ class Wizard:
             self.part.options = ()
             self.part.description = "layer" if "layer" in self.opened.source else "sheet"
             self._parts.layout.display = "" if len(self.opened.parts) > 1 else "none"
-            self._first = self.opened.source.get(self.part.description)
             self.part.options = self.opened.parts
-            self.part.value = self._first
+            self.part.value = self.opened.source.get(self.part.description)
         self.columns.offer(self.opened)
         self._choose()
         self._later.layout.display = ""
@@ -211,39 +205,12 @@ class Wizard:
         busy = self._thread.is_alive()
         self.assess.disabled = busy or self.opened is None or bool(self.wrong.value)
         self.stop.disabled = not busy
-        self.protect.disabled = busy or not self._is_advised
-        self.script.value = f"<pre>{html.escape(self.text)}</pre>{download('reident.sh', self.text.encode())}"
-
-    @property
-    def _is_advised(self) -> bool:
-        return self.assessment is not None and self.assessment.passed
-
-    def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of each `reident` command that gives the same files; none without a file."""
-        if self.opened is None:
-            return {}
-        out, release = self.out, self.released or self._free()
-        file = f"./{self.file.value}" if self.file.value.startswith("-") else self.file.value
-        running = ["--profile", self.profile.value, "--seed", str(self.seed), "--jobs", str(self.jobs)]
-        advised = ["--recipe", f"{out}/report/recipe.yaml"]
-        commands = {
-            "assess": ["assess", "--recipe", f"{out}/recipe.yaml", "--out", f"{out}/report", *running],
-            "protect": ["protect", *advised, "--out", release],
-            "check": ["check", release, "--against", file, *advised, "--out", f"{out}/check"],
-        }
-        is_refused = self.assessment is not None and not self._is_advised
-        return {"assess": commands["assess"]} if is_refused else commands
+        self.protect.disabled = busy or self.assessment is None or not self.assessment.passed
 
     def _free(self) -> str:
         """Return the first folder for a release that is not there yet: none is ever overwritten."""
         names = (f"{self.out}/release{number}" for number in ("", *(f"-{i}" for i in range(2, 10_000))))
         return next(name for name in names if not (self.folder / name).exists())
-
-    @property
-    def text(self) -> str:
-        """The commands as a script; they read the recipe that Assess writes."""
-        lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
-        return "\n".join([*lines, *(shlex.join(["reident", *words]) for words in self.commands().values()), ""])
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
@@ -292,15 +259,14 @@ class Wizard:
         recipe.write(place / "recipe.yaml")
         record_files(place, ["recipe.yaml"])
         assessment = assess_into(
-            place / "report", self.dataset(), recipe, command=self.text, profile=self.profile.value, seed=self.seed,
+            place / "report", self.dataset(), recipe, profile=self.profile.value, seed=self.seed,
             jobs=processors(self.jobs), progress=progress,
         )  # fmt: skip
         progress(0, 0)
         self.assessment = assessment
         lines = assessment_lines(assessment)
-        self.verdict.value = bold(lines[0]) + "".join(
-            f"<p><small>{html.escape(line)}</small></p>" for line in lines[1:]
-        )
+        others = (f"<p><small>{html.escape(line)}</small></p>" for line in lines[1:])
+        self.verdict.value = bold(lines[0]) + "".join(others)
         self._draw()
         self._offer_files()
 
