@@ -97,7 +97,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
             typed[3].append(f"the unit {unit!r} is not written back")
         typed = typed or read_dates(wide, no_day)
     if typed is None:
-        values = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
+        texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
         stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
         notes = (
             [f"{len(stripped)} value(s) occur with and without blanks around them, and stay two"] if stripped else []
@@ -105,7 +105,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
         notes += _written_twice(wide)
         doubtful = sorted((AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({count_cells(wide, counts, {cell})} records)" for cell in doubtful]
-        typed = np.array(values, object), "text", absent, [], [*notes, *without_century(known), *impossible_days(known)]
+        typed = np.array(texts, object), "text", absent, [], [*notes, *without_century(known), *impossible_days(known)]
     values, kind, used, receipts, notes = typed
     for cell in sorted((used - {""}) & set(wide)):
         receipts.append(f"{cell!r} read as missing ({count_cells(wide, counts, {cell})} records)")

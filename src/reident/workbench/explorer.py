@@ -41,7 +41,7 @@ class Example:
     data: Any
     roles: Mapping[str, Any]
     kind: str
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
 
     @property
@@ -195,8 +195,7 @@ class Explorer:
     def _work(self) -> None:
         try:
             attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
-            sizes: Mapping[str, Any] = self._example.sizes
-            times = self.repetitions.value
+            sizes, times = self._example.sizes, self.repetitions.value
             planned = self.plan = plan(
                 self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value, **sizes
             )
