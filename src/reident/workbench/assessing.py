@@ -105,15 +105,11 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """The advice in a sentence, or that no release passed."""
-        large = (
-            f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
-        )
         none = "no release was judged, and nothing is advised"
-        sentences = [
-            none + (large if search is self.network and self.n_nodes else "") if search is None
-            else search.sentence(self.limit, self.tolerate)
-            for search in (self.search, self.network)
-        ]  # fmt: skip
+        if self.n_nodes:
+            none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
+        both = (self.search, self.network)
+        sentences = [none if s is None else s.sentence(self.limit, self.tolerate) for s in both]
         if "network" not in self.kinds or len(self.kinds) == 1:
             return sentences[0]
         return f"{sentences[0]}; the network: {sentences[1]}"
