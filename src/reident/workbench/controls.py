@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import html
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 
-from reident.base import ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import Entry, Parameter
+from reident.plotting.interactive import ru_map_widget
 
-__all__ = ["WIDE", "MethodChoice", "bold", "spoken", "usual_values", "varied"]
+__all__ = ["WIDE", "MethodChoice", "Page", "StoppedError", "bold", "sentence", "spoken", "usual_values", "varied"]
 
 #: How a control with a name stands in a column.
 WIDE: dict[str, Any] = {
@@ -55,6 +57,67 @@ def spoken(*messages: widgets.Widget) -> Any:
 def bold(text: str) -> str:
     """Return a text as a bold paragraph."""
     return f"<p><b>{html.escape(text)}</b></p>"
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as a sentence; one that was not foreseen with its kind."""
+    foreseen = isinstance(error, DataError | ParameterError)
+    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
+
+
+class StoppedError(Exception):
+    """The run was stopped on the page; the text says how far it came."""
+
+
+class Page:
+    """A page with a map, its limits, and one run at a time, in a thread of its own."""
+
+    widget: widgets.Widget
+
+    def __init__(self) -> None:
+        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
+        self.tolerate = widgets.BoundedFloatText(0, min=0, max=1, step=0.01, description="share above", **WIDE)
+        self.stop = widgets.Button(description="Stop", disabled=True)
+        self.stop.on_click(lambda _: self.cancel())
+        self.state, self.verdict = widgets.HTML(), widgets.HTML()
+        self.map = ru_map_widget()
+        self._thread, self._stopped = threading.Thread(), False
+
+    def _repr_mimebundle_(self, **kws: Any) -> Any:
+        return self.widget._repr_mimebundle_(**kws)
+
+    def cancel(self) -> None:
+        """Stop after the release under way."""
+        self._stopped = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is under way: threads of compiled code are not to meet."""
+        return self._thread.is_alive()
+
+    def start(self, work: Callable[[], None], *, wait: bool) -> None:
+        """Run `work` beside the page; its errors are shown."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except StoppedError as stopped:
+                self.state.value = str(stopped)
+            except Exception as error:  # it would be lost in the thread
+                self.state.value = bold(sentence(error))
+            finally:
+                self._thread = threading.Thread()
+                self.show()
+
+        self._stopped = False
+        thread = self._thread = threading.Thread(target=guarded, daemon=True)
+        thread.start()
+        self.show()
+        if wait:
+            thread.join()
+
+    def show(self) -> None:
+        """Show which controls can be used, and the results."""
 
 
 def varied(entry: Entry) -> Parameter | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,10 +18,10 @@ from reident.methods import entries
 from reident.methods.forms import release as make_release
 from reident.pages import picture
 from reident.plotting import new_figure
-from reident.plotting.interactive import map_data, ru_map_widget
+from reident.plotting.interactive import map_data
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
+from reident.workbench.controls import WIDE, MethodChoice, Page, StoppedError, bold, spoken, usual_values
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.microdata import LAT, LON, Microdata
@@ -65,7 +64,7 @@ def examples(rng: int = 0) -> dict[str, Example]:
     }
 
 
-class Explorer:
+class Explorer(Page):
     """Widgets over a risk-utility map.
 
     Choose data, methods and the range of each method's parameter, an attack and a use of the data, and run: the map
@@ -89,34 +88,29 @@ class Explorer:
     def __init__(
         self, data: Mapping[str, Example] | None = None, *, repetitions: int = 5, seed: int = 0, jobs: int = 1
     ) -> None:
+        super().__init__()
         self.offered = dict(data) if data is not None else examples()
         if not self.offered:
             raise ParameterError("`data` must offer at least one data set, got none")
         self.seed, self.jobs = seed, jobs
         self.plan: Plan | None = None
         self.trials = pd.DataFrame()
-        self._thread, self._stopped = threading.Thread(), False
         self.data = widgets.Dropdown(options=list(self.offered), description="data", **WIDE)
         self.methods = MethodChoice(self._forget)
         self.attack = widgets.Dropdown(description="attack", **WIDE)
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
-        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
-        self.tolerate = widgets.BoundedFloatText(0, min=0, max=1, step=0.01, description="share above", **WIDE)
         self.button = widgets.Button(description="Draw the map", button_style="primary")
-        self.stop = widgets.Button(description="Stop", disabled=True)
         self.judge = widgets.Button(description="Judge it by every attack", layout=widgets.Layout(width="auto"))
-        self.state, self.behind, self.verdict = (widgets.HTML() for _ in range(3))
-        self.map = ru_map_widget()
+        self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.data.observe(lambda _: self._offer(), "value")
         self.repetitions.observe(lambda _: self._forget(), "value")
         for control in (self.tolerate, self.attack, self.utility):
             control.observe(lambda _: self.draw(), "value")
-        self.limit.observe(lambda _: self._show(), "value")
-        self.map.observe(lambda _: self._show(), "release")
+        self.limit.observe(lambda _: self.show(), "value")
+        self.map.observe(lambda _: self.show(), "release")
         self.button.on_click(lambda _: self.run(wait=False))
-        self.stop.on_click(lambda _: self.cancel())
         self.judge.on_click(lambda _: self.check())
         self._offer()
         results = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
@@ -128,9 +122,6 @@ class Explorer:
         controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
         unseen = spoken(self.state, self.verdict)
         self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
-
-    def _repr_mimebundle_(self, **kws: Any) -> Any:
-        return self.widget._repr_mimebundle_(**kws)
 
     @property
     def _example(self) -> Example:
@@ -172,50 +163,25 @@ class Explorer:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    @property
-    def _is_busy(self) -> bool:
-        return self._thread.is_alive()  # one computation at a time: threads of compiled code are not to meet
-
     def run(self, *, wait: bool = True) -> None:
         """Run the chosen releases one after the other; the map fills while they end."""
-        if self._is_busy:
-            return
-        self._forget()
-        self._stopped = False
-        self.button.disabled, self.stop.disabled = True, False
-        thread = self._thread = threading.Thread(target=self._work, daemon=True)
-        thread.start()
-        if wait:
-            thread.join()
-
-    def cancel(self) -> None:
-        """Stop after the release that is under way."""
-        self._stopped = True
+        if not self.is_busy:
+            self._forget()
+            self.start(self._work, wait=wait)
 
     def _work(self) -> None:
-        try:
-            attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
-            sizes, times = self._example.sizes, self.repetitions.value
-            planned = self.plan = plan(
-                self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value, **sizes
-            )
-            for number, setting in enumerate(planned.settings, start=1):
-                part = planned.run(
-                    settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False
-                )
-                if self._stopped:
-                    self.state.value = f"Stopped after {number - 1} of {len(planned.settings)} releases."
-                    return
-                self.trials = pd.concat([self.trials, part], ignore_index=True)
-                self.state.value = f"{number} of {len(planned.settings)} releases, {times} times each"
-                if number > 1:
-                    self.draw()
-        except (DataError, ParameterError) as error:
-            self.state.value = bold(str(error))
-        finally:
-            self._thread = threading.Thread()
-            self.button.disabled, self.stop.disabled = False, True
-            self._show()
+        attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
+        chosen, sizes, times = (self.specs(), attacks, utilities), self._example.sizes, self.repetitions.value
+        planned = self.plan = plan(self._microdata(), *chosen, limit=self.limit.value, **sizes)
+        n = len(planned.settings)
+        for number, setting in enumerate(planned.settings, start=1):
+            part = planned.run(settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False)
+            if self._stopped:
+                raise StoppedError(f"Stopped after {number - 1} of {n} releases.")
+            self.trials = pd.concat([self.trials, part], ignore_index=True)
+            self.state.value = f"{number} of {n} releases, {times} times each"
+            if number > 1:
+                self.draw()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -236,7 +202,7 @@ class Explorer:
         releases = panel if panel.empty else panel[~panel["method"].isin([ORIGINAL, NOTHING])]
         codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
         self.map.data = map_data(panel, limit=self.limit.value, codes=codes) if codes else {}
-        self._show()
+        self.show()
 
     def code(self, method: str, options: Mapping[str, Any]) -> str:
         """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
@@ -263,15 +229,16 @@ class Explorer:
         trials = trials[(trials["method"] == method) & trials["options"].isin(setting[:1])]
         return None if trials.empty else trials.iloc[0]
 
-    def _show(self) -> None:
+    def show(self) -> None:
         """Show the claims of the intruder in the first repetition of the chosen release."""
         trial = self._chosen()
         self.verdict.value = self.behind.value = ""
         self.judge.disabled = trial is None
+        self.button.disabled, self.stop.disabled = self.is_busy, not self.is_busy
         silent = self.plan.not_applicable(self.trials) if self.plan is not None and len(self.trials) else {}
         if why := silent.get(self.attack.value):
             self.behind.value = f"<p>This attack says nothing about any of these releases: {html.escape(why)}.</p>"
-        if trial is None or self.plan is None or self._is_busy:
+        if trial is None or self.plan is None or self.is_busy:
             return
         claimed = self.plan.claims(trial)
         if claimed.empty:
@@ -304,7 +271,7 @@ class Explorer:
     def check(self) -> None:
         """Judge the chosen release as `check` judges it, drawn once from all records."""
         trial = self._chosen()
-        if trial is None or self._is_busy:
+        if trial is None or self.is_busy:
             return
         self.verdict.value = "Every attack that applies is running."
         rule = {"limit": self.limit.value, "tolerate": self.tolerate.value, "seed": self.seed}

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from reident.base import DataError, ParameterError
 from reident.workbench.opening import OpenedFile
 from reident.workbench.schema import ROLES
 
-__all__ = ["MAP", "RULE", "STYLE", "found_text", "head", "linked", "roles_text", "sentence"]
+__all__ = ["MAP", "RULE", "STYLE", "found_text", "head", "linked", "roles_text"]
 
 #: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
 _MOST_BYTES = 30_000_000
@@ -47,12 +46,6 @@ def roles_text() -> str:
     return (
         f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{listed}</ul></details>"
     )
-
-
-def sentence(error: Exception) -> str:
-    """Return an error as a sentence; one that was not foreseen with its kind."""
-    foreseen = isinstance(error, DataError | ParameterError)
-    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
 
 
 def found_text(opened: OpenedFile) -> str:
