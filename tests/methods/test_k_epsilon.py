@@ -13,7 +13,6 @@ from reident.tables.class_noise import (
     confidence_suppression,
     epsilon_for_error,
     expected_relative_error,
-    noise_entropy_loss,
     relative_error,
 )
 from reident.tables.disclosure import k_anonymity
@@ -219,21 +218,6 @@ def test_a_relative_error_of_zero_is_refused():
         expected_relative_error([0.0, 1.0], [0, 0], epsilon=1)
     assert expected_relative_error([0.0, 1.0, 2.0], [-1, 0, 0], epsilon=1) == 0.75
     assert expected_relative_error([-1.0, 1.0], [0, 0], epsilon=1) == 2.0  # mixed signs: absolute values
-
-
-def test_entropy_loss_of_noise_against_plain_sums():
-    rng = np.random.default_rng(4)
-    values = rng.integers(0, 6, 50).astype(float)
-    scales = rng.choice([0.0, 0.5, 3.0], 50)
-    noisy = values + rng.laplace(0, 1, 50) * scales
-    bits = everything = 0.0
-    for value, after, scale in zip(values, noisy, scales, strict=True):
-        everything += np.log2(50 / (values == value).sum())
-        if scale:
-            likely = np.exp(-np.abs(after - values) / scale)
-            bits -= np.log2(likely[values == value].sum() / likely.sum())
-    assert noise_entropy_loss(values, noisy, scales) == pytest.approx(bits / everything)
-    assert noise_entropy_loss([3.0, 3.0], [1.0, 9.0], [1.0, 1.0]) == 0.0
 
 
 # -- attack and confidence -------------------------------------------------------------------------------------

@@ -227,6 +227,14 @@ def test_unrelated_files_are_not_certified():
     assert certified <= 2
 
 
+def test_a_pair_is_of_two_records_however_few_are_drawn():
+    x = unit_vectors([50.0, 51.0, 52.0], [8.0, 9.0, 10.0])
+    for seed in range(60):
+        pairs = registration._spread_pairs(x, np.array([0, 2]), 1, np.random.default_rng(seed))
+        assert pairs.shape == (1, 2)
+        assert sorted(pairs[0]) == [0, 1]
+
+
 def test_shape_keeps_distances_of_far_points():
     rng = np.random.default_rng(1)
     lat, lon = np.degrees(np.arcsin(rng.uniform(-1, 1, 25))), rng.uniform(-180, 180, 25)

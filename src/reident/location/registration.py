@@ -224,6 +224,9 @@ def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.
     """Draw pairs of the usable, as numbers in it, that lie far apart: a short pair says little of the direction."""
     drawn = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
     drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+    if not drawn.size:
+        # Few draws may all be of one record with itself.
+        return rng.choice(usable.size, (1, 2), replace=False)
     chord = np.linalg.norm(x[usable[drawn[:, 0]]] - x[usable[drawn[:, 1]]], axis=1)
     return np.ascontiguousarray(drawn[chord >= np.quantile(chord, 2 / 3)][:n_pairs])
 

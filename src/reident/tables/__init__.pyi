@@ -35,9 +35,6 @@ from .class_noise import (
     expected_relative_error as expected_relative_error,
 )
 from .class_noise import (
-    noise_entropy_loss as noise_entropy_loss,
-)
-from .class_noise import (
     relative_error as relative_error,
 )
 from .differencing import (
@@ -54,9 +51,6 @@ from .disclosure import (
 )
 from .disclosure import (
     l_diversity as l_diversity,
-)
-from .disclosure import (
-    recursive_c as recursive_c,
 )
 from .disclosure import (
     reidentification_risk as reidentification_risk,
@@ -85,12 +79,6 @@ from .microaggregation import (
 )
 from .microaggregation import (
     microaggregate as microaggregate,
-)
-from .minimality import (
-    MinimalityBreach as MinimalityBreach,
-)
-from .minimality import (
-    minimality_attack as minimality_attack,
 )
 from .nearest_record import (
     NearestRecord as NearestRecord,

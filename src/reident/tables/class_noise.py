@@ -1,4 +1,4 @@
-"""Metric. Noise inside classes: its relative error and loss of entropy, and confidence-based k-anonymity."""
+"""Metric. Noise inside classes: its relative error, and confidence-based k-anonymity."""
 
 from __future__ import annotations
 
@@ -27,13 +27,8 @@ __all__ = [
     "confidence_suppression",
     "epsilon_for_error",
     "expected_relative_error",
-    "noise_entropy_loss",
     "relative_error",
 ]
-
-
-#: Exponentials that are computed at once.
-_EXPONENTIALS = 1_000_000
 
 
 def _nonzero(values: FloatArray, name: str) -> FloatArray:
@@ -176,70 +171,6 @@ def epsilon_for_error(
     if at_one == 0:
         raise DataError("`values` must vary inside a class: constant classes get no noise at any epsilon")
     return at_one / error
-
-
-def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLike) -> float:
-    """Return the share of a column's bits lost to Laplace noise: the non-uniform entropy loss, for noise.
-
-    Comparable with the losses ``"bits"`` and ``"column_bits"`` of `k_anonymise`: there a reader knows that a value is
-    one of those that a label covers, here that it is near the noisy value; both weigh the values by how often they
-    occur in the column.
-
-    Parameters
-    ----------
-    original, release : array_like of float, shape (n,)
-        The column before and after noise, row by row the same record. Round the original to the unit that matters
-        first: the bits of a column of all distinct values are those of telling records apart.
-    scales : array_like of float, shape (n,)
-        The scale of each record's noise; 0 for none.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 for a constant column, which has no bits to lose. Time O(n x distinct values).
-
-    Raises
-    ------
-    DataError
-        If the lengths differ, a value is not finite, or a scale is negative.
-
-    Examples
-    --------
-    >>> noise_entropy_loss([1.0, 2, 1, 2], [1.0, 2, 1, 2], [0, 0, 0, 0])
-    0.0
-    >>> round(noise_entropy_loss([1.0, 2, 1, 2], [400.0, -700, 99, 5], [1e9] * 4), 3)
-    1.0
-    """
-    before = check_vector(original, "original")
-    after = check_vector(release, "release", length=before.size)
-    b = check_vector(scales, "scales", length=before.size)
-    if (b < 0).any():
-        raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    support, inverse, counts = np.unique(before, return_inverse=True, return_counts=True)
-    everything = float(np.log2(before.size / counts)[inverse].sum())
-    if everything <= 0:
-        return 0.0
-    lost = _surprisal_bits(support, counts, inverse, after, b)
-    return float(np.clip(lost.sum() / everything, 0.0, 1.0))
-
-
-def _surprisal_bits(
-    support: FloatArray, counts: IntArray, true_codes: IntArray, noisy: FloatArray, scales: FloatArray
-) -> FloatArray:
-    """Return -log2 of the probability of each record's value, given its noisy value and the column's distribution.
-
-    `support` holds the column's distinct values, `counts` their frequencies, `true_codes` the place of each record's
-    value in it; Laplace noise of scale 0 leaves no doubt.
-    """
-    bits = np.zeros(true_codes.size)
-    noised = np.flatnonzero(scales > 0)
-    for rows in np.array_split(noised, noised.size * support.size // _EXPONENTIALS + 1):
-        distance = np.abs(noisy[rows, None] - support)
-        # Relative to the record's own term, so that nothing underflows where it matters.
-        distance -= distance[np.arange(rows.size), true_codes[rows], None]
-        total = np.exp(-distance / scales[rows, None]) @ counts
-        bits[rows] = np.log2(total / counts[true_codes[rows]])
-    return bits
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from reident.base import (
     ParameterError,
     Real,
     Text,
-    Whole,
     check_columns,
     check_mapping,
     check_table,
@@ -36,7 +35,6 @@ __all__ = [
     "equivalence_classes",
     "k_anonymity",
     "l_diversity",
-    "recursive_c",
     "reidentification_risk",
     "t_closeness",
 ]
@@ -219,47 +217,6 @@ def l_diversity(
         else:
             values.append(int(runs.recursive_l(c).min()))
     return min(values)
-
-
-@checked
-def recursive_c(
-    table: pd.DataFrame,
-    quasi: Columns,
-    sensitive: Columns,
-    *,
-    ell: Annotated[int, Whole(1, unit="values")],
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
-) -> float:
-    """Return the least c: every class is recursive (c', l)-diverse for every c' above it, and not for it.
-
-    Parameters
-    ----------
-    table, quasi, sensitive, missing, suppressed_label
-        As for `l_diversity`.
-    ell : int
-        The l; at least 1.
-
-    Returns
-    -------
-    float
-        Infinite if a class has fewer than `ell` distinct values: then no c will do.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a column is absent, `ell` is below 1, or gaps are there and `missing` is ``"raise"``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> recursive_c(pd.DataFrame({"zip": list("aaaa"), "ill": list("xxxy")}), "zip", "ill", ell=2)
-    3.0
-    """
-    worst = 0.0
-    for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
-        worst = max(worst, float(runs.recursive_c(ell).max()))
-    return worst
 
 
 @checked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial
 
@@ -17,7 +17,6 @@ from reident.base import (
     check_integer,
     check_listed,
     check_mapping,
-    check_real,
     check_vector,
     is_key,
 )
@@ -104,18 +103,6 @@ class FuzzyMeasure:
         names = _check_variables(variables)
         return cls(zeta_transform(check_vector(moebius, "moebius", length=2 ** len(names)), 1.0), names)
 
-    @classmethod
-    def from_sets(cls, sets: Mapping[Collection[str], float], variables: Sequence[str]) -> FuzzyMeasure:
-        """Return the smallest measure that has at least these values on the named sets (and 1 on all variables)."""
-        names = _check_variables(variables)
-        vector = np.zeros(2 ** len(names))
-        vector[-1] = 1.0
-        for members, value in check_mapping(sets, "sets").items():
-            check_real(value, f"sets[{members!r}]", low=0, high=1)
-            mask = _mask_of([members] if isinstance(members, str) else members, names)
-            vector[mask] = max(vector[mask], float(value))
-        return cls(monotone_closure(vector), names)
-
     def __getitem__(self, subset: str | Iterable[str]) -> float:
         """Return the measure of a set of variables, given by name."""
         return float(self.values[_mask_of([subset] if isinstance(subset, str) else subset, self.variables)])
@@ -182,13 +169,6 @@ class FuzzyMeasure:
                 gains = self.values[rest | a | b] - self.values[rest | a] - self.values[rest | b] + self.values[rest]
                 table[i, j] = table[j, i] = float((weight * gains).sum())
         return pd.DataFrame(table, index=list(self.variables), columns=list(self.variables))
-
-    def is_additive(self, tolerance: float = 1e-9) -> bool:
-        """Tell whether the measure is a weighted mean: no set counts for more or less than its members."""
-        singles = self.values[1 << np.arange(len(self.variables))]
-        masks = np.arange(self.values.size)[:, None]
-        sums = ((masks >> np.arange(len(self.variables))) & 1) @ singles
-        return bool(np.abs(sums - self.values).max() <= tolerance)
 
     def table(self) -> pd.DataFrame:
         """Return one row a set: its code (the first variable leftmost), its names, size, measure, Moebius value."""
