@@ -53,21 +53,8 @@ class Part:
 class Bench:
     """The data and the rule by which chains are evaluated.
 
-    Attributes
-    ----------
-    dataset : Dataset
-    others : list of str
-        Columns released as they are.
-    limit, tolerate : float
-    missing : str
-        Policy for missing values.
-    draws : int
-        Releases of a chain that draws; every one must pass.
-    seed : int
-    always : frozenset of str
-        Quasi-identifiers that no step is about: released as they are.
-    scale : float
-        Records of the file for each record here.
+    ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
+    ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here.
     """
 
     dataset: Dataset

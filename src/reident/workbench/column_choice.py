@@ -93,7 +93,7 @@ class ColumnChoice:
 
     @property
     def missing_crs(self) -> str:
-        """The CRS that was chosen for a geometry whose file names none."""
+        """The CRS that was chosen for a geometry without one."""
         return str(self.crs.value) if self._lacks_crs else ""
 
     @property

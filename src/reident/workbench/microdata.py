@@ -131,7 +131,7 @@ def is_graph(data: Any) -> bool:
 
 
 def persons_of(network: Network) -> pd.DataFrame:
-    """Return the nodes as a table of persons, of whom nothing but their relations is known; the index names them."""
+    """Return the nodes as a table of persons without columns; the index names them."""
     return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
 
 
@@ -144,7 +144,7 @@ def microdata(
     dataset: Dataset, kind: str | None = None, *, data: Any = None, quasi: Sequence[str] | None = None,
     sensitive: str | None = "", hierarchies: Mapping[str, Any] | None = None, public: Mapping[str, Any] | None = None,
 ) -> Microdata:  # fmt: skip
-    """Return the records of a data set as methods take them, and complete what is not stated.
+    """Return the records of a data set as methods take them, with the hierarchies that are not stated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pipeline and Release: apply registered methods, count what holds of the released cells, keep the pairs apart."""
+"""Pipeline and Release: apply registered methods, count guarantees on the released cells, keep the pairs apart."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Pipeline:
 
 @dataclass(frozen=True, eq=False)
 class Release(attacked.Release):
-    """A release as attacks read it, with the cells that are written, what holds of them, and the pairs.
+    """A release as attacks read it, with the written cells, their guarantees, and the pairs.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Release(attacked.Release):
 
     @property
     def guarantee(self) -> str:
-        """What holds of the released cells."""
+        """The guarantees, counted on the released cells."""
         return str(self.manifest["guarantee"])
 
     @property
@@ -188,7 +188,7 @@ def pairs_path(folder: str | Path) -> Path:
 def protect(
     data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **given: Any
 ) -> Release:
-    """Apply a pipeline to a data set, and count what holds of the released cells.
+    """Apply a pipeline to a data set, and count its guarantees on the released cells.
 
     Every draw comes from ChaCha20 under a key of the operating system, unless `rng` is given (for simulations).
     Records are shuffled and lose their index; columns that are neither known to intruders nor sensitive nor kept are

@@ -42,16 +42,8 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 class Evidence:
     """The columns of a release as attacks read them, and the findings of the comparison.
 
-    Attributes
-    ----------
-    shown : DataFrame
-        The released columns that attacks use, by the original's names.
-    known : DataFrame
-        The quasi-identifiers as the release writes them, a record of the original a row.
-    secrets : mapping of str to Series
-        The sensitive values as the release writes them.
-    keys : mapping of str to ndarray
-        Numbers that hold released records together.
+    ``shown``: released columns by the original's names; ``known`` and ``secrets``: quasi-identifiers and sensitive
+    values of each record of the original, as the release writes them; ``keys``: numbers that hold records together.
     """
 
     shown: dict[Any, Any] = field(default_factory=dict)

@@ -45,7 +45,7 @@ _NO_PAIRS = Finding(
     "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
     "synthetic table --control FILE with records that took no part in making it.",
 )  # fmt: skip
-_WORST_CASE = "The intruder is given what the original says about everybody in it; these attacks bound no other one."
+_WORST_CASE = "The intruder is given what the original says about every person in it; these attacks bound no other one."
 
 
 def check(
