@@ -20,7 +20,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
 from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, knowledge_of, own_order
+from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, price
 from reident.workbench.making import Step, make
@@ -206,8 +206,7 @@ class Bench:
         table, with_places = self.dataset.table, self.dataset.has_places
         columns = {*self.protected, *self.others, *([LAT, LON] if with_places else [])}
         table = table[[name for name in table.columns if name in columns]]
-        form = "points" if with_places else "table"
-        return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
+        return as_attacked(table, "original", {}, len(table))
 
     def before(self) -> RiskReport:
         """Evaluate the data as they are, until all persons are above the limit."""
@@ -215,9 +214,9 @@ class Bench:
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return the value of each piece of knowledge with a release of this table."""
-        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.dataset))
         if not self.protected:
             return None
+        released = as_attacked(table, "unknown", {}, len(self.dataset), order=np.arange(len(table)))
         return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 

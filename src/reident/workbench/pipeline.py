@@ -33,7 +33,7 @@ from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import own_order
+from reident.workbench.evaluate import as_attacked
 from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns
@@ -259,11 +259,8 @@ def as_release(
         table = table.drop(columns=table.geometry.name)
     listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
     table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
-    order = own_order(table) if order is None else order
-    matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
-    form = "points" if moved else "table" if matrix is None else "distances"
     law = next((step for step in steps if step.entry.data == "places"), steps[-1])
-    return attacked.Release(form, table.iloc[order], law.entry.name, law.settings, n_original, matrix_km=matrix)
+    return as_attacked(table, law.entry.name, law.settings, n_original, matrix_km=made.matrix_km, order=order)
 
 
 def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:

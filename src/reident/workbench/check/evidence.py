@@ -20,7 +20,7 @@ from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding
 from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import own_order
+from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
 
@@ -56,14 +56,11 @@ class Evidence:
     def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
         """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
         frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows)))
-        order = own_order(frame) if len(frame.columns) else np.arange(len(frame))
-        strangers = -2 - np.arange(len(rows))
-        index = np.where(rows >= 0, rows, strangers)[order]
-        matrix = None if read.matrix_km is None else np.asarray(read.matrix_km)[np.ix_(order, order)]
-        form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(frame) else "table"
-        release = Release(
-            form, frame.iloc[order].set_axis(index), read.method, read.options, n_original, matrix_km=matrix
-        )
+        order = own_order(frame)
+        indexed = frame.set_axis(np.where(rows >= 0, rows, -2 - np.arange(len(rows))))
+        release = as_attacked(
+            indexed, read.method, read.options, n_original, matrix_km=read.matrix_km, order=order
+        )  # fmt: skip
         return release, {name: numbers[order] for name, numbers in self.keys.items()}
 
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
