@@ -96,7 +96,12 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
         (["unbekannt", "3", "5"], "integer", [None, 3, 5], "'unbekannt' read as missing (1 records)"),
         ([*map(str, range(60)), "90+"], "integer", [*range(60), 90], "'90+' read as the number 90 (1 records)"),
         (["0,1234567890123456789", "0,5", "0,25"], "number", None, "1 distinct values are not written back"),
-        (["1.234,50 €", "10,25 €", "7,75 €"], "number", [1234.5, 10.25, 7.75], "3 distinct values are not written back"),
+        (
+            ["1.234,50 €", "10,25 €", "7,75 €"],
+            "number",
+            [1234.5, 10.25, 7.75],
+            "3 distinct values are not written back",
+        ),
         (["12 %", "99 %", ""], "integer", [12, 99, None], "2 distinct values are not written back"),
         (["$3.50", "$12.25"], "number", [3.5, 12.25], "2 distinct values are not written back"),
         (["3 kg", "4 cm"], "text", ["3 kg", "4 cm"], ""),
