@@ -76,11 +76,11 @@ def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
     table.drop(columns=["Länge", "Breite"]).to_csv(tmp_path / "orte.csv", sep=";", index=False)
     wizard = Wizard("orte.csv", folder=tmp_path)
     columns = wizard.columns
-    assert (columns.lat.value, columns.lon.value, columns.where.value) == ("", "", "")
-    columns.lat.value = "A1"
-    assert "A1 is a place by the role alone" in wizard.wrong.value
+    assert columns.where.value == ""
+    wizard.roles["A1"].value = "lat"
+    assert "`places` must be one column of latitude (north) and one of longitude" in wizard.wrong.value
     assert wizard.assess.disabled
-    columns.lon.value = "A2"
+    wizard.roles["A2"].value = "lon"
     assert "hold no degrees: for metres a CRS must be named" in wizard.wrong.value
     columns.crs.value = "EPSG:nonsense"
     assert "`crs` must name a coordinate system" in wizard.wrong.value
@@ -89,10 +89,9 @@ def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
     columns.crs.value = "EPSG:25832"
     assert wizard.wrong.value == ""
     assert "60 places were recognised" in columns.where.value
-    assert (wizard.roles["A1"].value, wizard.roles["A2"].value) == ("place", "place")
     assert wizard.chosen().schema.places == {"lat": "A1", "lon": "A2", "crs": "EPSG:25832"}
-    wizard.roles["A2"].value = "other"
-    assert (columns.lat.value, columns.lon.value, wizard.roles["A1"].value) == ("", "", "other")
+    for name in ("A1", "A2"):
+        wizard.roles[name].value = "other"
     assert columns.where.value == ""
     assert wizard.chosen().schema.places is None
 

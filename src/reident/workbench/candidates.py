@@ -20,7 +20,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
 from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, knowledge_of, own_order
+from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, price
 from reident.workbench.making import Step, make
@@ -53,21 +53,8 @@ class Part:
 class Bench:
     """The data and the rule by which chains are evaluated.
 
-    Attributes
-    ----------
-    dataset : Dataset
-    others : list of str
-        Columns released as they are.
-    limit, tolerate : float
-    missing : str
-        Policy for missing values.
-    draws : int
-        Releases of a chain that draws; every one must pass.
-    seed : int
-    always : frozenset of str
-        Quasi-identifiers that no step is about: released as they are.
-    scale : float
-        Records of the file for each record here.
+    ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
+    ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here.
     """
 
     dataset: Dataset
@@ -219,8 +206,7 @@ class Bench:
         table, with_places = self.dataset.table, self.dataset.has_places
         columns = {*self.protected, *self.others, *([LAT, LON] if with_places else [])}
         table = table[[name for name in table.columns if name in columns]]
-        form = "points" if with_places else "table"
-        return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
+        return as_attacked(table, "original", {}, len(table))
 
     def before(self) -> RiskReport:
         """Evaluate the data as they are, until all persons are above the limit."""
@@ -228,9 +214,9 @@ class Bench:
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return the value of each piece of knowledge with a release of this table."""
-        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.dataset))
         if not self.protected:
             return None
+        released = as_attacked(table, "unknown", {}, len(self.dataset), order=np.arange(len(table)))
         return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 

@@ -88,13 +88,11 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
     known = [cell for cell in wide if cell not in absent]
     typed = None
     if known and not text:
-        no_day, unit = absent | (AMONG_NUMBERS | NO_DAY if guess else set()), ""
-        typed = read_whole_days(wide, no_day) or read_numbers(column.name, wide, counts, decimal, absent, guess)
+        no_day = absent | (AMONG_NUMBERS | NO_DAY if guess else set())
+        typed = read_whole_days(wide, no_day) or read_numbers(column.name, wide, wide, counts, decimal, absent, guess)
         if typed is None and (unit := unit_of(known)):
             bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
-            typed = read_numbers(column.name, bare, counts, decimal, absent, guess)
-        if typed is not None and unit:
-            typed[3].append(f"the unit {unit!r} is not written back")
+            typed = read_numbers(column.name, bare, wide, counts, decimal, absent, guess)
         typed = typed or read_dates(wide, no_day)
     if typed is None:
         texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]

@@ -22,7 +22,7 @@ from reident.workbench.composition import composition, compositions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLUMNS", "RiskReport", "evaluate", "knowledge_of", "own_order"]
+__all__ = ["COLUMNS", "RiskReport", "as_attacked", "evaluate", "knowledge_of", "own_order"]
 
 #: The columns of a report's frame.
 COLUMNS = [
@@ -333,6 +333,17 @@ def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
     codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
     return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+
+
+def as_attacked(
+    table: pd.DataFrame, method: str, options: Mapping[str, Any], n_original: int, *, matrix_km: Any = None,
+    order: IntArray | None = None,
+) -> Release:  # fmt: skip
+    """Return records as attacks read them, in an order that the cells give, or in a stated one."""
+    order = own_order(table) if order is None else order
+    matrix = None if matrix_km is None else np.asarray(matrix_km)[np.ix_(order, order)]
+    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table) else "table"
+    return Release(form, table.iloc[order], method, options, n_original, matrix_km=matrix)
 
 
 def _windows(knowledge: Knowledge, release: Release) -> Any:

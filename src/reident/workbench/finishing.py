@@ -41,7 +41,7 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
 
 
 def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
-    """Return labels whose closed intervals ``[a, b]`` end on a public grid, rounded outwards.
+    """Round the closed intervals ``[a, b]`` of labels outwards to a public grid.
 
     The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range (values far apart from the rest
     aside) or a little more, and no finer than the column's own digits: of the data it tells their order of magnitude.
@@ -61,7 +61,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
 
 
 def _outwards(after: pd.Series, step: float) -> pd.Series:
-    """Return labels whose closed intervals end on multiples of a step."""
+    """Round the closed intervals of labels outwards to multiples of a step."""
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def outwards(match: re.Match[str]) -> str:
@@ -112,7 +112,7 @@ def _apart(known: FloatArray, digits: int | None) -> float:
 def with_coordinates(
     after: pd.DataFrame, before: pd.DataFrame, places: tuple[str, str], crs: str | None
 ) -> pd.DataFrame:
-    """Return a release whose ``lat_deg`` and ``lon_deg`` stand in the file's own columns, CRS and digits.
+    """Write ``lat_deg`` and ``lon_deg`` of a release in the file's own columns, CRS and digits.
 
     Where so few digits would put a record back on its own true place, it gets more.
     """
@@ -140,7 +140,7 @@ def _rounded(true: FloatArray, moved: FloatArray, digits: list[int | None]) -> F
 
 
 def column_loss(before: pd.Series, after: pd.Series) -> float:
-    """Return the share of what a column tells of a record that its release lost, from 0 to 1.
+    """Return the share of a column's information that its release lost, from 0 to 1.
 
     Numbers released as numbers: 1 less the squared correlation. Otherwise 1 less the shared information over the
     information of the original, numbers in twenty classes. Both series are aligned by their index; records left out

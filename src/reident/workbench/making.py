@@ -82,18 +82,9 @@ def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Param
 class Made:
     """The result of a chain.
 
-    Attributes
-    ----------
-    table : DataFrame or GeoDataFrame
-        All columns, those that were protected changed; the index holds the record numbers.
-    changed : list of str
-        The columns that a method changed.
-    matrix_km : ndarray or None
-        Released distances, in the order of the table; the places are not released then.
-    places : {"true", "moved", "withheld"}
-    done : list of dict
-        One entry a step for the manifest, nothing confidential.
-    steps : list of Release
+    ``table``: all columns, the index holds the record numbers; ``changed``: the columns that a method changed;
+    ``matrix_km``: released distances, in the order of the table, then ``places`` are "withheld", else "true" or
+    "moved"; ``done``: one entry a step for the manifest; ``steps``: the release of each step.
     """
 
     table: Any

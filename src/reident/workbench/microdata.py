@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,6 @@ from reident.networks.graph import DirectedNetwork, Network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.hierarchies import automatic_hierarchy
-
-if TYPE_CHECKING:
-    from reident.workbench.dataset import Dataset
 
 __all__ = ["LAT", "LON", "Microdata", "has_places", "in_columns", "is_graph", "located", "microdata", "persons_of"]
 
@@ -131,7 +128,7 @@ def is_graph(data: Any) -> bool:
 
 
 def persons_of(network: Network) -> pd.DataFrame:
-    """Return the nodes as a table of persons, of whom nothing but their relations is known; the index names them."""
+    """Return the nodes as a table of persons without columns; the index names them."""
     return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
 
 
@@ -141,10 +138,10 @@ def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
 
 
 def microdata(
-    dataset: Dataset, kind: str | None = None, *, data: Any = None, quasi: Sequence[str] | None = None,
+    dataset: Any, kind: str | None = None, *, data: Any = None, quasi: Sequence[str] | None = None,
     sensitive: str | None = "", hierarchies: Mapping[str, Any] | None = None, public: Mapping[str, Any] | None = None,
 ) -> Microdata:  # fmt: skip
-    """Return the records of a data set as methods take them, and complete what is not stated.
+    """Return the records of a data set as methods take them, with the hierarchies that are not stated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pipeline and Release: apply registered methods, count what holds of the released cells, keep the pairs apart."""
+"""Pipeline and Release: apply registered methods, count guarantees on the released cells, keep the pairs apart."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import own_order
+from reident.workbench.evaluate import as_attacked
 from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns
@@ -88,7 +88,7 @@ class Pipeline:
 
 @dataclass(frozen=True, eq=False)
 class Release(attacked.Release):
-    """A release as attacks read it, with the cells that are written, what holds of them, and the pairs.
+    """A release as attacks read it, with the written cells, their guarantees, and the pairs.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Release(attacked.Release):
 
     @property
     def guarantee(self) -> str:
-        """What holds of the released cells."""
+        """The guarantees, counted on the released cells."""
         return str(self.manifest["guarantee"])
 
     @property
@@ -188,7 +188,7 @@ def pairs_path(folder: str | Path) -> Path:
 def protect(
     data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **given: Any
 ) -> Release:
-    """Apply a pipeline to a data set, and count what holds of the released cells.
+    """Apply a pipeline to a data set, and count its guarantees on the released cells.
 
     Every draw comes from ChaCha20 under a key of the operating system, unless `rng` is given (for simulations).
     Records are shuffled and lose their index; columns that are neither known to intruders nor sensitive nor kept are
@@ -259,11 +259,8 @@ def as_release(
         table = table.drop(columns=table.geometry.name)
     listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
     table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
-    order = own_order(table) if order is None else order
-    matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
-    form = "points" if moved else "table" if matrix is None else "distances"
     law = next((step for step in steps if step.entry.data == "places"), steps[-1])
-    return attacked.Release(form, table.iloc[order], law.entry.name, law.settings, n_original, matrix_km=matrix)
+    return as_attacked(table, law.entry.name, law.settings, n_original, matrix_km=made.matrix_km, order=order)
 
 
 def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:

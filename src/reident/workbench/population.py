@@ -1,4 +1,4 @@
-"""What a release means for the population: survey weights say for how many persons each record stands."""
+"""Risks of the population for which the records stand by their survey weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Population", "group_notes", "population_of"]
 
 @dataclass(frozen=True)
 class Population:
-    """The persons for whom the records stand.
+    """Risks in the population that the records represent by their weights.
 
     Attributes
     ----------
@@ -42,9 +42,10 @@ class Population:
         """Say it in a sentence."""
         return (
             f"By their weights the records stand for {self.persons:,.0f} persons, {self.share_above_limit:.1%} of whom "
-            f"are above a risk of {limit:.0%}. Who does not know who is in the file finds a record's person with a "
-            f"probability of {_told(self.risk)} on average and {_told(self.worst)} at most by the labels released; "
-            f"{self.sampled_share_above_limit:.1%} are above the limit by that (Benedetti and Franconi's model)."
+            f"are above a risk of {limit:.0%}. An intruder who does not know which persons are in the file finds a "
+            f"record's person with a probability of {_percent(self.risk)} on average and {_percent(self.worst)} at "
+            f"most by the labels released; {self.sampled_share_above_limit:.1%} are above the limit by that (Benedetti "
+            "and Franconi's model)."
         )
 
     def as_dict(self) -> dict[str, float]:
@@ -52,12 +53,12 @@ class Population:
         return {name: round(value, 6) for name, value in asdict(self).items()}
 
 
-def _told(share: float) -> str:
+def _percent(share: float) -> str:
     return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
 def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, limit: float) -> Population | None:
-    """Return what a release means for the population; None without weights or persons."""
+    """Return the risks in the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
     release, knowledge = in_persons(release, knowledge)
@@ -84,12 +85,12 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
 def group_notes(
     knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
-    """Say what households and weights add, a sentence each, after what was changed in the weights."""
-    told = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    """Return a sentence about households and one about weights, after the changes of the weights."""
+    notes = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
-        told.append(
-            f"Who finds one member of a household finds them all ({n} households): {judged.by_household} of the "
+        notes.append(
+            f"Finding one member of a household finds them all ({n} households): {judged.by_household} of the "
             f"{int(judged.persons['above'].sum())} persons above the limit are so for another member."
         )
-    return told
+    return notes

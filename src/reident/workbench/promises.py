@@ -50,21 +50,8 @@ def counted_guarantee(
 ) -> str:
     """Return the guarantee of the released cells, in a sentence; the method's own where none can be counted.
 
-    Parameters
-    ----------
-    entry, settings
-        The method and its parameters.
-    columns : sequence of str
-        The columns of which it makes classes.
-    table : DataFrame
-        The released cells.
-    sensitive : str, optional
-    missing : str
-        The policy for missing values, a key of `reident.workbench.making.MISSING`.
-    later : collection of str
-        Columns that later steps of the pipeline change: the promise is not theirs.
-    left_out : bool
-        Whether later steps left records out: then classes are smaller, and the sentence says what is left of k.
+    `columns` are those of which the method makes classes, `later` those that later steps change: the promise does not
+    cover them. `left_out`: later steps left records out, so that classes are smaller.
 
     Raises
     ------

@@ -126,19 +126,9 @@ def risk_utility(
 class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
-    Attributes
-    ----------
-    data : Microdata
-    settings : list of dict
-        One a release: ``method`` and ``options``; the first is the original.
-    attacks, utilities : list of [name, settings]
-    intruder : Intruder
-    varying : mapping of str to list of str
-        Method -> the options that vary along its curve.
-    left_out : mapping of str to str
-        Methods that were not named and cannot be applied to the data -> the reason.
-    limit : float
-        The tolerable risk of a person.
+    ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
+    ``[name, settings]``; ``varying``: the options that vary along a method's curve; ``left_out``: methods that cannot
+    be applied to the data, with the reason.
     """
 
     data: Microdata

@@ -34,7 +34,7 @@ ROLES = {
     "person": "records with the same value are one person's: persons are counted, and it is never released",
     "household": "records with the same value live together",
     "node": "one end of a relation: two such columns are a network",
-    "free text": "may name anybody: never released",
+    "free text": "may name persons: never released",
     "other": "left out unless it is named",
 }
 #: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.

@@ -37,14 +37,7 @@ _PERSON = "\0whose"
 class Intruder:
     """Sizes of the files of a simulated intruder.
 
-    Attributes
-    ----------
-    n_known : int
-        Persons whose quasi-identifiers (and places) the intruder knows exactly.
-    overlap : float
-        The share of them who are in the release.
-    n_released : int
-        Records of the release on which the attack is run; drawn from the data.
+    The intruder knows all of `n_known` persons; a share `overlap` of them is among the `n_released` records.
     """
 
     n_known: int
@@ -75,20 +68,9 @@ def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: in
 class Drawn:
     """Both files of a trial; each has ids of its own, in a random order.
 
-    Attributes
-    ----------
-    data : Microdata
-        The records to be released.
-    known : DataFrame
-        The persons that the intruder knows.
-    secrets : Series or None
-        Their sensitive values, to evaluate claims.
-    truth : DataFrame
-        ``release`` and ``known``: the true pairs.
-    network : Network or None
-        The relations between the known persons, by their rows.
-    persons : Series or None
-        The person of each record of either file, by its id.
+    ``data``: the records to be released; ``known``: the persons that the intruder knows, with their sensitive values
+    ``secrets``; ``truth``: the true pairs, columns ``release`` and ``known``; ``network``: the relations between the
+    known persons, by their rows; ``persons``: the person of each record of either file, by its id.
     """
 
     data: Microdata
@@ -155,21 +137,11 @@ def risk_trial(
     rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
     options: str, attacks: str, utilities: str, limit: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Draw two files, release one, evaluate the release, and measure its utility.
+    """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    Parameters
-    ----------
-    rng : Generator
-    context : tuple
-        The data, and the methods that the user's session registered.
-    data : str
-        A digest of the data.
-    intruder, options, attacks, utilities : str
-        JSON: the sizes of `Intruder`; the parameters of the method; lists of ``[name, settings]``.
-    method : str
-        A registered anonymiser, or "original".
-    limit : float
-        Tolerable risk of a person.
+    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `intruder`,
+    `options`, `attacks`, `utilities`: JSON of the sizes of `Intruder`, of the parameters of the method, and of lists of
+    ``[name, settings]``; `method`: a registered anonymiser, or "original".
 
     Returns
     -------

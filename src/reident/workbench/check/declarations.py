@@ -25,16 +25,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class Declarations:
-    """Released columns by their declaration.
-
-    Attributes
-    ----------
-    original : mapping of str to str
-        Released column -> the original's.
-    new : mapping of str to str
-        Released column -> its word, "" or "random".
-    derived, undeclared : list of str
-    """
+    """Released columns by declaration: the original's name, the word of a new column, derived and undeclared ones."""
 
     original: dict[Any, Any] = field(default_factory=dict)
     new: dict[Any, str] = field(default_factory=dict)

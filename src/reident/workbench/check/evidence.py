@@ -20,7 +20,7 @@ from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding
 from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import own_order
+from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
 
@@ -42,16 +42,8 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 class Evidence:
     """The columns of a release as attacks read them, and the findings of the comparison.
 
-    Attributes
-    ----------
-    shown : DataFrame
-        The released columns that attacks use, by the original's names.
-    known : DataFrame
-        The quasi-identifiers as the release writes them, a record of the original a row.
-    secrets : mapping of str to Series
-        The sensitive values as the release writes them.
-    keys : mapping of str to ndarray
-        Numbers that hold released records together.
+    ``shown``: released columns by the original's names; ``known`` and ``secrets``: quasi-identifiers and sensitive
+    values of each record of the original, as the release writes them; ``keys``: numbers that hold records together.
     """
 
     shown: dict[Any, Any] = field(default_factory=dict)
@@ -64,14 +56,11 @@ class Evidence:
     def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
         """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
         frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows)))
-        order = own_order(frame) if len(frame.columns) else np.arange(len(frame))
-        strangers = -2 - np.arange(len(rows))
-        index = np.where(rows >= 0, rows, strangers)[order]
-        matrix = None if read.matrix_km is None else np.asarray(read.matrix_km)[np.ix_(order, order)]
-        form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(frame) else "table"
-        release = Release(
-            form, frame.iloc[order].set_axis(index), read.method, read.options, n_original, matrix_km=matrix
-        )
+        order = own_order(frame)
+        indexed = frame.set_axis(np.where(rows >= 0, rows, -2 - np.arange(len(rows))))
+        release = as_attacked(
+            indexed, read.method, read.options, n_original, matrix_km=read.matrix_km, order=order
+        )  # fmt: skip
         return release, {name: numbers[order] for name, numbers in self.keys.items()}
 
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, own_order
+from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import price
 from reident.workbench.population import group_notes, population_of
 from reident.workbench.promises import class_sizes
@@ -45,7 +46,7 @@ _NO_PAIRS = Finding(
     "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
     "synthetic table --control FILE with records that took no part in making it.",
 )  # fmt: skip
-_WORST_CASE = "The intruder is given what the original says about everybody in it; these attacks bound no other one."
+_WORST_CASE = "The intruder is given what the original says about every person in it; these attacks bound no other one."
 
 
 def check(
@@ -239,9 +240,8 @@ def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
     """Return an earlier release as attacks read it, with its pairs where it was made here."""
     read = read_release(release, dataset, None)
     table = _called(read.cells, declare(read.cells, dataset, None, (), ())[0])
-    order = own_order(table)
-    index = np.arange(len(table)) if read.rows is None else read.rows
-    return attacked.Release("table", table.iloc[order].set_axis(index[order]), read.method, read.options, len(dataset))
+    indexed = table.set_axis(np.arange(len(table)) if read.rows is None else read.rows)
+    return replace(as_attacked(indexed, read.method, read.options, len(dataset)), form="table")
 
 
 def _covered(known: Knowledge, report: RiskReport) -> list[str]:

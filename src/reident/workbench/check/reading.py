@@ -35,19 +35,7 @@ _FILES = ("manifest.json", "distances_km.npy")
 
 @dataclass(frozen=True, eq=False)
 class ReadRelease:
-    """A release as it was read.
-
-    Attributes
-    ----------
-    cells : DataFrame or GeoDataFrame
-        The released cells, row by row.
-    rows : ndarray of int64 or None
-        The original row of each released row, -1 for none; None without pairs.
-    matrix_km : ndarray or None
-    method, options
-        Those of the manifest.
-    findings, notes : list
-    """
+    """A release as it was read: its cells, and the original row of each released row (-1 for none, None: no pairs)."""
 
     cells: Any
     rows: IntArray | None = None
