@@ -217,34 +217,28 @@ def protect(
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     stated = None if recipe is None else read_recipe(recipe)
-    of_records = {
+    roles: dict[str, Any] = {
         "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
-        "keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values, "household": household,
-        "person": person,
+        "household": household, "person": person,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
     of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
     pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
     is_network = entry is not None and entry.data == "network"
     if is_network or (stated is not None and stated.schema.ends):
-        options.refuse_for_network(of_records)
+        further = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
+        options.refuse_for_network(roles | further)
         if is_network and file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        dataset = (
-            Dataset(options.relations(file, ends, names)) if file and is_network else options.original(file, recipe)
-        )
+        edges = options.relations(file, ends, names) if file and is_network else None
+        dataset = options.original(file, recipe) if edges is None else Dataset(edges)
     else:
         if ends:
             raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
-        dataset = options.original(
-            file, recipe, crs=crs, names=names, quasi=quasi, sensitive=sensitive, household=household, person=person,
-            lat=lat, lon=lon, hierarchies=dict(map(read_form, hierarchy or [])), epsilon_quasi=epsilon_quasi,
-            public=options.public_inputs(public, lat, lon),
-        )  # fmt: skip
-        pipeline = replace(
-            pipeline, missing=missing_values or pipeline.missing,
-            keep=list(dict.fromkeys([*pipeline.keep, *listed(keep)])),
-        )  # fmt: skip
+        trees, tables = dict(map(read_form, hierarchy or [])), options.public_inputs(public, lat, lon)
+        dataset = options.original(file, recipe, names=names, **roles, hierarchies=trees, public=tables)
+        keep_all = list(dict.fromkeys([*pipeline.keep, *listed(keep)]))
+        pipeline = replace(pipeline, missing=missing_values or pipeline.missing, keep=keep_all)
     release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
     print("\n".join(release_lines(release, release.save(out))))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -47,10 +47,6 @@ class Population:
             f"most by the labels released; {self.sampled_share_above_limit:.1%} are above the limit by that (Benedetti "
             "and Franconi's model)."
         )
-
-    def as_dict(self) -> dict[str, float]:
-        """Return the numbers by name."""
-        return {name: round(value, 6) for name, value in asdict(self).items()}
 
 
 def _percent(share: float) -> str:
