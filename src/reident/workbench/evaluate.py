@@ -114,7 +114,6 @@ def evaluate(
     attacks: Sequence[str | Mapping[str, Any]] | None = None,
     keys: Mapping[str, IntArray] | None = None,
     quick: bool = False,
-    budget_s: float = BUDGET_S,
     stop_above: float | None = None,
     seed: int = 0,
 ) -> RiskReport:
@@ -137,8 +136,6 @@ def evaluate(
         Numbers that hold released records together, by name ("person", "household").
     quick : bool
         Leave out costly attacks.
-    budget_s : float
-        Costly attacks are run while their estimates, in seconds, stay within it.
     stop_above : float, optional
         Stop once the share of persons above the limit exceeds it: the release is refused.
     seed : int
@@ -163,7 +160,7 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     options = None if attacks is None else _options_of(attacks)
-    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
+    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick))
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
@@ -229,7 +226,7 @@ def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, d
 
 def _plan(
     release: Release, knowledge: Knowledge, asked_for: list[tuple[str, dict[str, Any]]] | None,
-    keys: Mapping[str, IntArray], *, quick: bool, budget_s: float,
+    keys: Mapping[str, IntArray], *, quick: bool,
 ) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
     """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
     if asked_for is None and len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
@@ -237,13 +234,13 @@ def _plan(
             yield name, None, knowledge, _composed(name, numbers)
     every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
     listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
-    budget = budget_s
+    budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
         if not why and entry.costly and asked_for is None:
             budget -= entry.seconds
             if quick or budget < 0:
-                spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
+                spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
         if why:
             yield entry.name, entry, knowledge, why
