@@ -28,9 +28,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def open_(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, Stata, SPSS, GeoPackage, GeoJSON, ...")],
-    out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
-        "recipe.yaml"
-    ),
+    out: Annotated[Path, typer.Option(help="The recipe to write.")] = Path("recipe.yaml"),
     sep: Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")] = None,
     decimal: Annotated[
         str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
@@ -49,7 +47,7 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: options.Population = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a recipe and its picture.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recipe.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
@@ -59,15 +57,10 @@ def open_(
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
-    picture = out.with_suffix(".png")
-    if picture == out:
-        raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
-    for written in (out, picture):
-        if written.exists() and (not force or (file.exists() and written.samefile(file))):
-            raise ParameterError(
-                f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
-                "replaces both, never the file"
-            )
+    if out.exists() and (not force or (file.exists() and out.samefile(file))):
+        raise ParameterError(
+            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force replaces it, never the file"
+        )
     reading: dict[str, Any] = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else listed(missing), "text": listed(text), "names": listed(names),
@@ -83,10 +76,8 @@ def open_(
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
     recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
     path = recipe.write(private_file(out))
-    private_file(picture)
-    opened.draw().savefig(picture, dpi=130)
     quoted = shlex.quote(str(path))
-    print(f"\nrecipe: {path} (confirm the roles in it)\npicture: {picture}\nnext: reident assess --recipe {quoted}")
+    print(f"\nrecipe: {path} (confirm the roles in it)\nnext: reident assess --recipe {quoted}")
 
 
 def _role(text: str) -> tuple[str, str]:

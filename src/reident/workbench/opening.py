@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from reident.workbench.columns import Typed, file_decimal, type_text, type_value
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
 from reident.workbench.roles import doubtful_places, place_columns, propose
 from reident.workbench.schema import Column, Schema
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["OpenedFile", "open_file"]
 
@@ -70,12 +67,6 @@ class OpenedFile:
             distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
             rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
         return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
-
-    def draw(self) -> Figure:
-        """Draw the values of each column, and where the records are."""
-        from reident.workbench.figures import draw_columns
-
-        return draw_columns(self)
 
     def __str__(self) -> str:
         """Return the text that `reident open` prints."""
