@@ -34,7 +34,7 @@ RIGHT_KM = 1e-3
 
 
 #: What decides which records are placed; rows are of the commit that changed it last.
-CODE = ("src/reident/places", "src/reident/kernels/places")
+CODE = ("src/reident/location", "src/reident/kernels/location")
 
 
 def commit() -> str:

@@ -110,7 +110,7 @@ CASES = [
         lambda released, c: reference_sets._count_explained(released, np.ascontiguousarray(c.T), TOL), explained_ref,
     ),
     Case(
-        ("reference_sets.count_equal_differences",), draw_released,
-        lambda released, _: kernel.count_equal_differences(released, np.arange(len(released)), TOL), count_ref,
+        ("location.reference_sets.exact_equalities",), draw_released,
+        lambda released, _: tuple(reference_sets.exact_equalities(released))[:2], count_ref,
     ),
 ]  # fmt: skip

@@ -10,7 +10,6 @@ import numpy as np
 from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
-from reident.tables import class_noise, minimality
 from reident.tables._runs import sensitive_runs
 
 
@@ -143,58 +142,6 @@ def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
     return parts(list(range(len(codes))))
 
 
-# -- minimality ------------------------------------------------------------------------------------------------------
-
-
-def refused_ref(codes, places, n_codes, k, *_):
-    """Return who goes left in every cut that size k allows, the widest attribute first."""
-    found = []
-    columns = [codes[:, j] for j in range(codes.shape[1])]
-    widths = [
-        (places[j, c.max()] - places[j, c.min()]) / (places[j, n_codes[j] - 1] - places[j, 0])
-        for j, c in enumerate(columns)
-    ]
-    for j in sorted(range(len(columns)), key=lambda j: -widths[j]):
-        options = {c: int((columns[j] <= c).sum()) for c in columns[j].tolist()}
-        fitting = [c for c, left in options.items() if min(left, len(codes) - left) >= k]
-        if widths[j] > 0 and fitting:
-            best = min(fitting, key=lambda c: (abs(2 * options[c] - len(codes)), c))
-            found.append((columns[j] <= best).tolist())
-    return found
-
-
-def draw_refused(rng):
-    size, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
-    return (
-        rng.random((int(rng.integers(0, 3)), size)) < 0.5,
-        rng.integers(0, m, size),
-        m,
-        int(rng.integers(1, 4)),
-        int(rng.integers(2**32)),
-    )
-
-
-def refused_comp(sides, values, m, ell, seed):
-    tally, kept = minimality._refused_posterior(sides, values, m, ell, 5, np.random.default_rng(seed))
-    return tally, kept
-
-
-def posterior_ref(sides, values, m, ell, seed):
-    """Shuffle with the same random numbers, and judge each side by its set of values."""
-    rng, drawn, tally, kept = np.random.default_rng(seed), values.tolist(), np.zeros((len(values), m), int), 0
-    for _ in range(5):
-        for i in range(len(drawn) - 1, 0, -1):
-            other = int(rng.random() * (i + 1))
-            drawn[i], drawn[other] = drawn[other], drawn[i]
-        halves = [
-            [{v for v, s in zip(drawn, side, strict=True) if s == wanted} for wanted in (True, False)] for side in sides
-        ]
-        if all(min(map(len, half)) < ell for half in halves):
-            kept += 1
-            tally[np.arange(len(drawn)), drawn] += 1
-    return tally, kept
-
-
 # -- locating --------------------------------------------------------------------------------------------------------
 
 
@@ -269,29 +216,6 @@ def ties_ref(groups, which, ends, seed):
     return found
 
 
-def draw_surprise(rng):
-    support = np.sort(rng.choice(20, int(rng.integers(1, 6)), replace=False)).astype(float)
-    own = rng.integers(0, support.size, int(rng.integers(1, 5)))
-    return (
-        support,
-        rng.integers(1, 5, support.size).astype(float),
-        own,
-        support[own] + rng.normal(size=own.size),
-        rng.choice([0.0, 0.5, 3.0], own.size),
-    )
-
-
-def surprise_ref(support, counts, own, noisy, scales):
-    found = []
-    for place, y, b in zip(own, noisy, scales, strict=True):
-        if b == 0:
-            found.append(0.0)
-            continue
-        weights = [c * math.exp(-abs(y - x) / b) for x, c in zip(support, counts, strict=True)]
-        found.append(-math.log2(weights[place] / sum(weights)))
-    return np.array(found)
-
-
 CASES = [
     Case(("runs.ordered_distance",), draw_classes, ordered_comp, ordered_ref),
     Case(
@@ -300,12 +224,7 @@ CASES = [
         lambda *given: bool(passes_ref(*given)),
     ),
     Case(("mondrian.best_cut",), draw_cut, mondrian.best_cut, cut_ref),
-    Case(("mondrian.mondrian",), draw_partition, mondrian_comp, mondrian_ref),
-    Case(
-        ("minimality.refused_cuts", "mondrian.by_width"), draw_partition,
-        lambda codes, places, n_codes, k, *_: minimality._refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,
-    ),
-    Case(("minimality.refused_posterior",), draw_refused, refused_comp, posterior_ref),
+    Case(("mondrian.mondrian", "mondrian.by_width"), draw_partition, mondrian_comp, mondrian_ref),
     Case(("intersection.gather_classes",), draw_cover, gather_comp, gather_ref),
     Case(("intersection.nearest_class",), draw_near, near_comp, near_ref),
     Case(
@@ -320,5 +239,4 @@ CASES = [
         ),
         ties_ref,
     ),
-    Case(("class_noise.surprisal_bits",), draw_surprise, class_noise._surprisal_bits, surprise_ref),
 ]  # fmt: skip

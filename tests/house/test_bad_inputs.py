@@ -129,7 +129,7 @@ OTHERWISE = {
     *((function, "data") for function in ("assess", "laplace_count", "protect")),
     *((function, "points") for function in ("mask_areal_elimination", "mask_dhs", "mask_planar_laplace")),
     *((function, "release") for function in ("correlations_kept", "information_kept")),
-    *((function, "values") for function in ("Hierarchy.from_function", "laplace_histogram", "laplace_sum")),
+    *((function, "values") for function in ("laplace_histogram", "laplace_sum")),
     *(("linkage_quality", "links"), ("linkage_quality", "truth"), ("multilateration_attack", "links")),
     *(("MetricMicrodata", "table"), ("compare", "frame"), ("detectability", "graph")),
     *(("mask_population_donut", "density"), ("swap_locations", "candidates")),

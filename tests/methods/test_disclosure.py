@@ -15,7 +15,6 @@ from reident.tables.disclosure import (
     equivalence_classes,
     k_anonymity,
     l_diversity,
-    recursive_c,
     reidentification_risk,
     t_closeness,
 )
@@ -75,15 +74,6 @@ def test_the_order_of_the_records_changes_nothing(table, random):
     for measure in (l_diversity, t_closeness):
         assert measure(table, ["age", "sex"], "ill") == pytest.approx(measure(shuffled, ["age", "sex"], "ill"))
     assert k_anonymity(table, "age") == k_anonymity(shuffled, "age")
-
-
-def test_recursive_c_is_the_border_of_recursive_l():
-    table = pd.DataFrame({"zip": list("aaaaabbb"), "ill": list("xxxyzxyz")})
-    border = recursive_c(table, "zip", "ill", ell=2)
-    assert border == 1.5
-    assert l_diversity(table, "zip", "ill", kind="recursive", c=border) == 1
-    assert l_diversity(table, "zip", "ill", kind="recursive", c=border + 1e-9) == 2
-    assert recursive_c(table, "zip", "ill", ell=4) == math.inf
 
 
 def test_suppressed_records_are_no_class_but_a_fully_generalised_table_is_one():
@@ -158,7 +148,6 @@ def test_risks_of_reidentification():
         (lambda t: l_diversity(t, "age", "ill", kind="recursive", c=0), ParameterError, "`c` must lie"),
         (lambda t: t_closeness(t, "age", "ill", distance="far"), ParameterError, "`distance` must be one of"),
         (lambda t: t_closeness(t, "age", "mix", distance="ordered"), DataError, "values with an order"),
-        (lambda t: recursive_c(t, "age", "ill", ell=0), ParameterError, "`ell` must be at least 1"),
         (lambda t: reidentification_risk(t, "age", threshold=2), ParameterError, "`threshold` must lie"),
     ],
 )

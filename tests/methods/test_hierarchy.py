@@ -1,4 +1,4 @@
-"""Hierarchies: made in five ways, checked, written and read."""
+"""Hierarchies: made in four ways, checked, written and read."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,6 @@ def test_the_ways_to_make_one_agree():
     rows = [["11", "1*", "**"], ["12", "1*", "**"], ["21", "2*", "**"]]
     ref = Hierarchy(rows)
     assert Hierarchy.from_prefixes(["11", "12", "21", "11"]) == ref
-    assert Hierarchy.from_function(["11", "12", "21"], [lambda v: v[0] + "*", lambda v: "**"]) == ref
     assert Hierarchy.from_mapping({"11": "1*", "12": "1*", "21": "2*"}, top="**") == ref
     assert Hierarchy(pd.DataFrame(rows)) == ref
     assert ref != Hierarchy.from_prefixes(["11", "12"])

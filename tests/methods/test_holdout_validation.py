@@ -108,14 +108,16 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
     at = np.isfinite(deviation)
     island.values = np.where(at, island.sign[:, None] * (deviation + island.f - island.shift[:, None]), np.nan)
     exact, true, drawn = island.values, island.x.copy(), []
-    for _ in range(15):
+    for _ in range(60):
         again = copy.deepcopy(island)
         again.values = exact + rng.normal(0, 0.01, exact.shape)
         again._fitted = 0
         again.adjust()
         drawn.append(gaps_km(again.x @ procrustes(again.x, true).T, true))
-        told = holdout_validation.standard_errors_km(again)
+    error, rms = holdout_validation.standard_errors_km(again), np.sqrt(np.mean(np.square(drawn), axis=0))
     # The longer axis of each record's ellipse: between the root mean square of its errors and that of one direction.
-    ratio = np.sqrt(np.mean(np.square(drawn), axis=0)) / told
-    assert 0.8 < np.median(ratio) < 1.5
-    assert np.corrcoef(np.log(told), np.log(np.mean(drawn, axis=0)))[0, 1] > 0.7
+    assert 0.8 < np.median(rms / error) < 1.5
+    # The logarithms of the standard errors scatter by .17 to .23 from record to record, and those of the root mean
+    # square of m redraws by about .7 / sqrt(m) around them: the correlation of 15 redraws is .57 to .85 by the draw,
+    # that of 60 redraws was .85 to .94 on five embeddings with three draws each.
+    assert np.corrcoef(np.log(error), np.log(rms))[0, 1] > 0.7

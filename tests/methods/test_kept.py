@@ -21,7 +21,7 @@ from reident.methods.utilities import measure_utility, shares_of
 from reident.networks import utility as networks
 from reident.networks.graph import as_network
 from reident.places import utility as places
-from reident.tables import kept as tables
+from reident.tables import utility as tables
 
 N = 90
 RNG = np.random.default_rng(3)

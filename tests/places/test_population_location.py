@@ -8,7 +8,7 @@ from reident import embed_distances, great_circle_km
 from reident.location import calibrate_distances, locate_by_population
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
-from reident.location.spherical_mds import fit_shape, gaps_km, procrustes, recover_shape
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
 from reident.places import great_circle_pairs_km, perturb_distances
 from reident.places.distances import unit_vectors
@@ -194,8 +194,7 @@ def test_calibration_never_costs_what_the_release_itself_gives(seed):
         return np.median(gaps_km(x @ procrustes(x, truth).T, truth))
 
     guarded = fit_shape(*known)
-    assert error_km(guarded.x) < max(1.5 * error_km(recover_shape(release)), 0.5)
-    assert guarded.misfit < 0.3
+    assert error_km(guarded.x) < max(1.5 * error_km(fit_shape(release).x), 0.5)
 
 
 def test_a_chain_stands_in_only_for_a_distance_less_sure_than_itself():

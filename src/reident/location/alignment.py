@@ -1,4 +1,4 @@
-"""Attack. Align the shape of a cloud of records with a map of population density."""
+"""Align the shape of a cloud of records with population density."""
 
 from __future__ import annotations
 
@@ -23,64 +23,63 @@ _SAME_START, _SAME_MAP = 2.0, 30 / 11
 _GOLDEN, _SAME_HEADING = (np.sqrt(5) - 1) / 2, 0.35
 
 
-def best_motions(x: FloatArray, homes: PopulationDensity, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
-    """Return the motions that lay a shape best on a map of homes, with their log-likelihoods, best first.
+def best_motions(x: FloatArray, density: PopulationDensity, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
+    """Return the motions that align a shape best with a density, with their log-likelihoods, best first.
 
     Every heading, plain and mirrored, is slid over the whole map at once (a correlation by Fourier transform, at the
-    coarsest blur); the best `n_starts` that differ are then climbed through finer and finer blurs.
+    coarsest blur); the best `n_starts` that differ then climb through finer and finer blurs.
     """
     x = np.ascontiguousarray(x)
-    motions = _starts(x, homes, n_starts)
-    found: list[tuple[float, FloatArray]] = []
-    for level, blur in enumerate(BLURS):
-        points = x if level else np.ascontiguousarray(x[:: max(1, len(x) // _FEW)])
-        last_km = (0.3 if blur == BLURS[-1] else 2.0) / 11 * homes.scatter_km
-        scores = _climb(points, motions, homes, blur, last_km)
-        near_km = homes.scatter_km * (_SAME_MAP if level else 1.0)
-        found = _distinct(x, motions, scores, near_km, _KEPT)
-        motions = np.stack([motion for _, motion in found])
-    return found
+    motions = _starts(x, density, n_starts)
+    best: list[tuple[float, FloatArray]] = []
+    for level in range(len(BLURS)):
+        scores = _climb(x, motions, density, level)
+        best = _distinct(x, motions, scores, density.scatter_km * (_SAME_MAP if level else 1.0), _KEPT)
+        motions = np.stack([motion for _, motion in best])
+    return best
 
 
 def other_headings(
-    x: FloatArray, homes: PopulationDensity, motion: FloatArray, n_headings: int, first: float
+    x: FloatArray, density: PopulationDensity, motion: FloatArray, n_headings: int, first: float
 ) -> FloatArray:
-    """Return motions that lay a shape as well as they can in headings other than that of `motion`, shape (k, 3, 3).
+    """Return the best motions in headings other than that of `motion`, shape (k, 3, 3).
 
     Half of the headings are mirrored; they begin at `first` of a full turn and follow at the golden angle.
     """
     x = np.ascontiguousarray(x)
-    slide = _Slide(x, homes)
+    slide = _Slide(x, density)
     headings = 2 * np.pi * ((first + _GOLDEN * np.arange(n_headings)) % 1)
     mirrored = np.where(np.arange(n_headings) % 2, -1.0, 1.0)
-    table = np.stack([slide.best(*pose) for pose in zip(mirrored, headings, strict=True)])
-    motions = slide.motions(table)
-    for level, blur in enumerate(BLURS):
-        points = x if level else np.ascontiguousarray(x[:: max(1, len(x) // _FEW)])
-        _climb(points, motions, homes, blur, (0.3 if blur == BLURS[-1] else 2.0) / 11 * homes.scatter_km)
-    frame = slide.frame
-    side, angle = _heading(motions, frame)
-    (own_side,), (own_angle,) = _heading(motion[None], frame)
-    turned = np.abs((angle - own_angle + np.pi) % (2 * np.pi) - np.pi)
-    return motions[(side != own_side) | (turned > _SAME_HEADING)]
+    motions = slide.motions(np.stack([slide.best(*pose) for pose in zip(mirrored, headings, strict=True)]))
+    for level in range(len(BLURS)):
+        _climb(x, motions, density, level)
+    side, angle = _heading(motions, slide.frame)
+    (right_side,), (right_angle,) = _heading(motion[None], slide.frame)
+    turned = np.abs((angle - right_angle + np.pi) % (2 * np.pi) - np.pi)
+    return motions[(side != right_side) | (turned > _SAME_HEADING)]
 
 
 def _heading(motions: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return on which side motions leave a cloud, plain or mirrored, and to where its first axis points, radians."""
+    """Return the sides of a cloud after motions, plain or mirrored, and the directions of its first axis, radians."""
     axis, middle = motions @ frame[0], motions @ frame[2]
     east = np.cross([0.0, 0.0, 1.0], middle)
     north = np.cross(middle, east)
     return np.sign(np.linalg.det(motions)), np.arctan2((axis * north).sum(axis=1), (axis * east).sum(axis=1))
 
 
-def _climb(x: FloatArray, motions: FloatArray, homes: PopulationDensity, blur: float, last_km: float) -> FloatArray:
-    """Improve motions, in place, on the map at one blur, and return their scores."""
-    scores = np.empty(len(motions))
-    grid, scale, radius = homes.log_density(blur), homes.scale, max(_radius(x), 1e-6)
-    step, last = (km / RADIUS_KM for km in (blur * homes.scatter_km / 2, last_km))
+def _climb(x: FloatArray, motions: FloatArray, density: PopulationDensity, level: int) -> FloatArray:
+    """Improve motions, in place, at one blur, and return their scores; the first level takes some records only."""
+    if level == 0:
+        x = np.ascontiguousarray(x[:: max(1, len(x) // _FEW)])
+    blur, scores = BLURS[level], np.empty(len(motions))
+    grid, radius = density.log_density(blur), max(_radius(x), 1e-6)
+    step = blur * density.scatter_km / 2 / RADIUS_KM
+    last = (0.3 if blur == BLURS[-1] else 2.0) / 11 * density.scatter_km / RADIUS_KM
 
     def climb(part: slice) -> None:
-        kernel.climb_motions(x, motions[part], scores[part], homes.axes, scale, grid, homes.outside, step, last, radius)
+        kernel.climb_motions(
+            x, motions[part], scores[part], density.axes, density.scale, grid, density.outside, step, last, radius
+        )
 
     in_threads(climb, [slice(first, first + 10) for first in range(0, len(motions), 10)])
     return scores
@@ -95,29 +94,29 @@ def _radius(x: FloatArray) -> float:
 def _distinct(
     x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, most: int
 ) -> list[tuple[float, FloatArray]]:
-    """Return the best motions that lay the cloud, on average, at least `near_km` apart."""
+    """Return the best motions, at most so many, whose images of the cloud are on average at least `near_km` apart."""
     moment = x.T @ x / len(x)
     kept: list[int] = []
-    for which in np.argsort(-scores, kind="stable"):
+    for number in np.argsort(-scores, kind="stable"):
         # The mean squared chord between A x and B x is 2 - 2 trace(A' B M), M the second moment of x.
-        overlap = np.einsum("kij,il,jl->k", motions[kept], motions[which], moment) if kept else np.empty(0)
+        overlap = np.einsum("kij,il,jl->k", motions[kept], motions[number], moment)
         if (2 - 2 * overlap > (near_km / RADIUS_KM) ** 2).all():
-            kept.append(int(which))
+            kept.append(int(number))
         if len(kept) == most:
             break
-    return [(float(scores[which]), motions[which].copy()) for which in kept]
+    return [(float(scores[number]), motions[number].copy()) for number in kept]
 
 
 class _Slide:
     """A cloud slid over the coarsest map in one heading after another."""
 
-    def __init__(self, x: FloatArray, homes: PopulationDensity) -> None:
-        self.homes, self.blur_km = homes, BLURS[0] * homes.scatter_km
-        self.stride = max(1, round(self.blur_km / 4 / homes.cell_km))
-        cell_km = self.stride * homes.cell_km
+    def __init__(self, x: FloatArray, density: PopulationDensity) -> None:
+        self.density, self.blur_km = density, BLURS[0] * density.scatter_km
+        self.stride = max(1, round(self.blur_km / 4 / density.cell_km))
+        cell_km = self.stride * density.cell_km
         # Every `stride`-th cell counted from the centre, so that the centre stays one.
-        self.first = (homes.side // 2) % self.stride
-        grid = homes.log_density(BLURS[0])[self.first :: self.stride, self.first :: self.stride] - homes.outside
+        self.first = (density.side // 2) % self.stride
+        grid = density.log_density(BLURS[0])[self.first :: self.stride, self.first :: self.stride] - density.outside
         self.frame = _own_frame(x)
         self.flat = RADIUS_KM * x @ self.frame[:2].T / cell_km
         self.side = grid.shape[0]
@@ -138,18 +137,18 @@ class _Slide:
 
     def motions(self, table: FloatArray) -> FloatArray:
         """Return the motions of rows (score, mirror, heading, shift, shift)."""
-        centre_km = (table[:, 3:] * self.stride + self.first - self.homes.side // 2) * self.homes.cell_km
-        return _motions(self.frame, self.homes, table[:, 1], table[:, 2], centre_km)
+        centre_km = (table[:, 3:] * self.stride + self.first - self.density.side // 2) * self.density.cell_km
+        return _motions(self.frame, self.density, table[:, 1], table[:, 2], centre_km)
 
 
-def _starts(x: FloatArray, homes: PopulationDensity, n_starts: int) -> FloatArray:
+def _starts(x: FloatArray, density: PopulationDensity, n_starts: int) -> FloatArray:
     """Return motions from the peaks of the correlation of the cloud, in all headings, with the coarsest map."""
-    slide = _Slide(x, homes)
+    slide = _Slide(x, density)
     headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * slide.blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
     poses = [(mirrored, heading) for mirrored in (1.0, -1.0) for heading in headings]
     table = np.concatenate([_peaks(slide.scores(*pose), *pose) for pose in poses])
     table = table[np.argsort(-table[:, 0], kind="stable")[:_LISTED]]
-    chosen = _distinct(x, slide.motions(table), table[:, 0], _SAME_START * homes.scatter_km, n_starts)
+    chosen = _distinct(x, slide.motions(table), table[:, 0], _SAME_START * density.scatter_km, n_starts)
     return np.stack([motion for _, motion in chosen])
 
 
@@ -168,7 +167,7 @@ def _turned(heading: float, mirrored: float) -> FloatArray:
 
 
 def _counted(plane: FloatArray, reach: int, size: int) -> FloatArray:
-    """Count points in cells around the corner of a periodic grid; those further than `reach` cells fall off the map."""
+    """Count points in the cells of a periodic grid around its corner, up to `reach` cells away."""
     cells = np.rint(plane).astype(np.int64)
     cells = cells[(np.abs(cells) <= reach).all(axis=1)] % size
     return np.bincount(cells[:, 0] * size + cells[:, 1], minlength=size * size).reshape(size, size).astype(float)
@@ -188,11 +187,11 @@ def _peaks(score: FloatArray, mirrored: float, heading: float) -> FloatArray:
 
 
 def _motions(
-    frame: FloatArray, homes: PopulationDensity, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
+    frame: FloatArray, density: PopulationDensity, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
 ) -> FloatArray:
-    """Return the motions, shape (k, 3, 3), that lay a cloud's own frame, turned, at places of the map."""
-    up = homes.vectors(centre_km / homes.cell_km + (homes.side - 1) / 2)
-    east = homes.axes[0] - (up @ homes.axes[0])[:, None] * up
+    """Return the motions, shape (k, 3, 3), that bring a cloud's frame, turned, to places of the map."""
+    up = density.vectors(centre_km / density.cell_km + (density.side - 1) / 2)
+    east = density.axes[0] - (up @ density.axes[0])[:, None] * up
     east /= np.linalg.norm(east, axis=1, keepdims=True)
     there = np.stack([east, np.cross(up, east), up], axis=2)
     turned = np.stack([_turned(*pose) for pose in zip(heading, mirrored, strict=True)])

@@ -10,6 +10,7 @@ from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
 from reident.kernels.location import trilateration_columns
+from reident.location.joint_fit import linearised, slope_columns
 from reident.location.local_maps import EXACT_KM, LocalMap
 from reident.location.spherical_mds import gaps_km
 
@@ -97,22 +98,14 @@ def standard_errors_km(island: LocalMap) -> FloatArray:
 
     From the equations of the whole map at once: a lonely record whose secret points hang on few others moves with them.
     """
-    deviation, which = island.deviations()
-    column, record = np.nonzero(np.abs(deviation) < _FITTED * island.tol)
-    rows = np.flatnonzero(island.located)
-    flat = island.flat_references()
-    first = np.concatenate([[0], np.cumsum(island.counts)])
-    reference, n, m = first[column] + which[column, record], rows.size, len(flat)
-    place = np.searchsorted(rows, record)
-    value = (island.sign[:, None] * island.values)[column, record]
-    off, slopes = np.empty(column.size), np.empty((column.size, 5))
-    trilateration_columns.linearise(island.x[rows], flat, island.shift, place, reference, column, value, off, slopes)
-    sides = [2 * place, 2 * place + 1, 2 * (n + reference), 2 * (n + reference) + 1, 2 * (n + m) + column]
-    shape = column.size, 2 * (n + m) + len(island.shift)
-    matrix = sparse.csr_array(
-        (slopes.ravel(), (np.repeat(np.arange(shape[0]), 5), np.column_stack(sides).ravel())), shape
-    )
-    surplus = shape[0] - np.unique(np.column_stack(sides)).size
+    _, (record, reference, column, value) = island.equations(_FITTED)
+    rows, flat = np.flatnonzero(island.located), island.flat_references()
+    n, place = rows.size, np.searchsorted(rows, record)
+    off, slopes = linearised(island.x[rows], flat, island.shift, place, reference, column, value)
+    at = slope_columns(n, len(flat), place, reference, column)
+    shape = len(off), 2 * (n + len(flat)) + len(island.shift)
+    matrix = sparse.csr_array((slopes.ravel(), (np.repeat(np.arange(len(off)), 5), at.ravel())), shape)
+    surplus = len(off) - np.unique(at).size
     normal = (matrix.T @ matrix).toarray()
     normal[np.diag_indices(len(normal))] += _RIDGE
     spread = np.linalg.inv(normal)[: 2 * n, : 2 * n] * (off @ off) / max(surplus, 1)

@@ -1,4 +1,4 @@
-"""Attack. Fit the places of records, secret points and column shifts to all distances together."""
+"""Fit the places of records, secret points and column shifts to all distances together."""
 
 from __future__ import annotations
 
@@ -33,16 +33,11 @@ def fit_all(
     An equation that is `scale` km off loses its weight.
     """
     n, m, q = len(x), len(r), len(record)
-    index = np.column_stack(
-        [2 * record, 2 * record + 1, 2 * (n + reference), 2 * (n + reference) + 1, 2 * (n + m) + column]
-    )
-    unknowns, at = np.unique(index, return_inverse=True)
-    at = at.reshape(-1)
-    rows, few = np.repeat(np.arange(q), 5), unknowns.size <= _DENSE
+    unknowns, at = np.unique(slope_columns(n, m, record, reference, column), return_inverse=True)
+    at, rows, is_small = at.reshape(-1), np.repeat(np.arange(q), 5), unknowns.size <= _DENSE
 
     def linear(x: FloatArray, r: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        e, slopes = np.empty(q), np.empty((q, 5))
-        trilateration_columns.linearise(x, r, shift, record, reference, column, value, e, slopes)
+        e, slopes = linearised(x, r, shift, record, reference, column, value)
         return e, slopes, float((e**2 / (scale**2 + e**2)).sum())
 
     e, slopes, cost = linear(x, r, shift)
@@ -50,11 +45,11 @@ def fit_all(
         weight = scale**2 / (scale**2 + e**2)
         matrix = sparse.csr_array(((slopes * weight[:, None]).ravel(), (rows, at)), shape=(q, unknowns.size))
         normal, pull = matrix.T @ matrix, matrix.T @ (e * weight)
-        normal = normal.toarray() if few else normal.tocsc()
+        normal = normal.toarray() if is_small else normal.tocsc()
         for _ in range(8):
             more = normal.diagonal() * damp + 1e-9
             step = np.zeros(2 * (n + m) + len(shift))
-            if few:
+            if is_small:
                 step[unknowns] = np.linalg.solve(normal + np.diag(more), -pull)
             else:
                 step[unknowns] = spsolve(normal + sparse.diags_array(more).tocsc(), -pull)
@@ -75,3 +70,24 @@ def fit_all(
         if settled:
             break
     return x, r, shift, e
+
+
+def linearised(
+    x: FloatArray,
+    r: FloatArray,
+    shift: FloatArray,
+    record: IntArray,
+    reference: IntArray,
+    column: IntArray,
+    value: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the residuals (q,) of all equations, km, and their slopes (q, 5)."""
+    e, slopes = np.empty(len(record)), np.empty((len(record), 5))
+    trilateration_columns.linearise(x, r, shift, record, reference, column, value, e, slopes)
+    return e, slopes
+
+
+def slope_columns(n: int, m: int, record: IntArray, reference: IntArray, column: IntArray) -> IntArray:
+    """Return the unknowns (q, 5) of each equation: east and north of n records, then of m references, then shifts."""
+    first = 2 * (n + reference)
+    return np.column_stack([2 * record, 2 * record + 1, first, first + 1, 2 * (n + m) + column])

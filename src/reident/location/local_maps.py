@@ -1,4 +1,4 @@
-"""Attack. Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
+"""Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
 
 from __future__ import annotations
 
@@ -191,18 +191,13 @@ class LocalMap:
         if self.tol > EXACT_KM and abs(size - self._fitted) <= size // 10:
             return
         self._fitted = size
-        deviation, which = self.deviations()
-        column, record = np.nonzero(np.abs(deviation) < 40 * self.tol)
-        if column.size == 0 or np.median(np.abs(deviation[column, record])) < 0.01 * self.tol:
+        deviation, equations = self.equations(40)
+        if deviation.size == 0 or np.median(np.abs(deviation)) < 0.01 * self.tol:
             return
-        first = np.concatenate([[0], np.cumsum(self.counts)])
-        value = self.sign[column] * self.values[column, record]
-        equations = (record, first[column] + which[column, record], column, value)
         flat = self.flat_references()
         x, flat, self.shift, _ = fit_all(self.x, flat, self.shift, *equations, 3 * self.tol, 4, damp=1e-6)
         self.x[self.located] = x[self.located]
-        for i, count in enumerate(self.counts):
-            self.references[i, :count] = flat[first[i] : first[i + 1]]
+        self.references[np.arange(_MOST) < self.counts[:, None]] = flat
 
     def agrees(self, other: LocalMap) -> bool:
         """Tell whether signs and shifts, which belong to the release and not to a frame, are those of another one."""
@@ -261,7 +256,19 @@ class LocalMap:
 
     def flat_references(self) -> FloatArray:
         """Return the references of all sets, one set after the other."""
-        return np.concatenate([self.references[i, :count] for i, count in enumerate(self.counts)])
+        return self.references[np.arange(_MOST) < self.counts[:, None]]
+
+    def turn(self, motion: FloatArray) -> None:
+        """Move all points by an orthogonal matrix."""
+        self.x, self.references = self.x @ motion.T, self.references @ motion.T
+
+    def equations(self, tolerances: float) -> tuple[FloatArray, tuple[IntArray, IntArray, IntArray, FloatArray]]:
+        """Return the deviations below so many tolerances, and their record, reference, column and signed value."""
+        deviation, which = self.deviations()
+        column, record = np.nonzero(np.abs(deviation) < tolerances * self.tol)
+        first = np.concatenate([[0], np.cumsum(self.counts)])
+        reference, value = first[column] + which[column, record], self.sign[column] * self.values[column, record]
+        return deviation[column, record], (record, reference, column, value)
 
 
 class _Seed:

@@ -1,8 +1,7 @@
-"""Attack. Locate all records of a released distance matrix from a few matches."""
+"""Multilaterate all records of a released distance matrix from a few matches."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,7 @@ from numpy.typing import ArrayLike
 from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng, check_table
 from reident.location import localisation as lay
 from reident.location.localisation import Localisation
-from reident.location.neighbours import Neighbours
-from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 
 __all__ = ["multilateration_attack"]
 
@@ -32,9 +30,8 @@ def multilateration_attack(
 ) -> Localisation:
     """Locate all released records from some matches, many of which may be false.
 
-    The paper's authors warn that a few true matches would be a starting point for the rest; this is how. The distances
-    fix the shape of the cloud of records; the motion that lays it on the map is the one on which most of the matches
-    agree. Then every record is placed, the labels decide which known record it is, and the motion is fitted again.
+    The distances fix the shape of the cloud of records; the motion that aligns it with the map is the one on which most
+    of the matches agree. Then labels and places decide which known record each one is, and the motion is fitted again.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ def multilateration_attack(
     Returns
     -------
     Localisation
-        Its certificate counts the label-consistent neighbours of the records that `links` does not name. The positions
+        Its certificate counts the neighbours of equal label of the records that `links` does not name. The positions
         are nan if the matches are too few.
 
     Raises
@@ -64,11 +61,10 @@ def multilateration_attack(
 
     Notes
     -----
-    Announced, not described, at the end of section 5 of Kroll (2015). Alignment: the orthogonal motions through triples
-    of matches, the one with most matches within a reach, refitted with robust weights. Three true matches suffice,
-    since the 499
-    other distances of a record average its noise out; false ones do no harm while they do not agree on a motion of
-    their own.
+    Announced, not described, at the end of section 5 of Kroll (2015): a few true matches are a start for the rest.
+    The orthogonal motion through the triple of matches that most others agree with is refitted with robust weights.
+    Three true matches suffice, since the many distances of a record average its noise out; false ones do no harm while
+    they do not agree on a motion of their own.
 
     Examples
     --------
@@ -81,25 +77,21 @@ def multilateration_attack(
     >>> bool(np.abs(found.positions - people).max().max() < 1e-3), len(found)
     (True, 30)
     """
-    began = time.perf_counter()
-    table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
-    sd = lay.check_sd(sd_km, len(table))
-    pairs = _check_links(links, table.index, places.index)
+    index, distances, known_index, neighbours = lay.check_problem(release, known, quasi)
+    sd = lay.check_sd(sd_km, len(index))
+    pairs = _check_links(links, index, known_index)
     generator = check_rng(rng)
     if len(pairs) < 3:
-        return lay.nowhere(table, time.perf_counter() - began)
-    y = places.vectors
-    aligned, kept = _align(recover_shape(distances, sd), y, pairs, generator)
-    anchors = pairs[kept]
-    neighbours = Neighbours(codes, y, known_codes)
-    others = np.setdiff1d(np.arange(len(table)), pairs[:, 0])
-    gap = gaps_km(aligned[anchors[:, 0]], y[anchors[:, 1]])
+        return lay.unlocated(index)
+    y = neighbours.y
+    x, kept = _align(fit_shape(distances, sd).x, y, pairs, generator)
+    others = np.setdiff1d(np.arange(len(index)), pairs[:, 0])
+    gap = gaps_km(x[pairs[kept, 0]], y[pairs[kept, 1]])
     reach_km = max(3 * float(np.median(gap)), 0.05)
-    certificate = neighbours.part(others).certificate(aligned[others], reach_km, generator)
-    aligned, _, fit = neighbours.realign(aligned)
-    nobody = np.full(len(table), np.inf)
-    laid = lay.certificates(table.index, nobody, np.ones(len(table)), motion_p_value=certificate[1])
-    return lay.conclude(table, places, neighbours, aligned, fit, anchors, certificate, laid, began)
+    p_value = neighbours.part(others).certificate(x[others], reach_km, generator)
+    x, _, fit = neighbours.realign(x)
+    certificate = lay.certificates(index, motion_p_value=p_value)
+    return lay.linked(index, known_index, neighbours, x, fit, p_value, certificate)
 
 
 def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntArray:

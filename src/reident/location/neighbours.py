@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 from scipy.spatial import cKDTree
 
 from reident.base import BoolArray, FloatArray, IntArray
@@ -22,14 +21,11 @@ _CROWD = 12
 _APART = 4.0
 # A cosine tells no distances below, km.
 _FINEST_KM = 1e-3
-# Records whose gaps to all known places are held at once.
-_ROWS_AT_ONCE = 500
 # Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
 STARTS_KM = (0.03, 0.3, 1.5, 5.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(NamedTuple):
     """A mixture for the gap to the nearest known record of one's label: true matches, and chance ones.
 
     Attributes
@@ -39,8 +35,8 @@ class Fit:
     sigma_km : float
         Standard deviation of a true match's place, per direction.
     log_evidence : float
-        How much better than chance alone the mixture explains the gaps, less what the freedom to choose the motion
-        buys: a motion that fits fewer records more closely is worth the same as one that fits more of them loosely.
+        Log-likelihood over that of chance alone, less the gain by the free choice of the motion: few close fits count
+        like more loose ones.
     probability : ndarray
         Of each gap, that it is a true match's.
     """
@@ -150,67 +146,59 @@ class Neighbours:
         return pair, apart, np.asarray(true / (true + chance + 1e-300))
 
     def _one_to_one(self, x: FloatArray, reach_km: float) -> tuple[IntArray, FloatArray]:
-        """Return pairs of equal labels nearer than a reach, and their gaps: of all such pairings the closest one.
+        """Return the pairs of equal labels whose squared gaps have the least sum, a lone record counting as the reach.
 
-        The sum of squares is least, where a record left alone counts like a pair at the reach. What no chain of such
-        pairs joins is assigned apart.
+        A matching of all records in a sparse graph, where each has a partner of its own at the reach.
         """
-        asked = np.flatnonzero(self.label_share > 0)
-        chord = 2 * np.sin(min(reach_km / RADIUS_KM, np.pi) / 2) if np.isfinite(reach_km) else 0.0
-        tree = cKDTree(_with_labels(x, self.codes)[asked])
-        near = tree.sparse_distance_matrix(self._tree_by_label, chord, output_type="ndarray")
-        row, column = asked[near["i"]], self._labelled[near["j"]]
-        n = len(x)
-        _, part = connected_components(coo_array((np.ones(len(row)), (row, n + column)), shape=(n + len(self.y),) * 2))
-        order = np.argsort(part[row], kind="stable")
-        ends = np.flatnonzero(np.diff(part[row][order], append=-1)) + 1
-        pairs = [np.empty((0, 2), dtype=np.int64)]
-        for edges in np.split(order, ends[:-1]) if len(order) else []:
-            left, right = np.unique(row[edges]), np.unique(column[edges])
-            cost = np.minimum(_gaps_between_km(x[left], self.y[right]), reach_km) ** 2
-            i, j = linear_sum_assignment(cost)
-            kept = cost[i, j] < reach_km**2
-            pairs.append(np.column_stack([left[i[kept]], right[j[kept]]]))
-        pair = np.concatenate(pairs)
+        n, m = len(x), len(self.y)
+        i, j = self._pairs_within(x, reach_km)
+        cost = (gaps_km(x[i], self.y[j]) / reach_km) ** 2
+        # One more for each edge changes no matching, and no edge weighs 0, which would be none.
+        weight = np.concatenate([1 + cost, np.full(n, 2.0)])
+        rows = np.arange(n)
+        graph = csr_array((weight, (np.concatenate([i, rows]), np.concatenate([j, m + rows]))), shape=(n, m + n))
+        partner = min_weight_full_bipartite_matching(graph)[1]
+        pair = np.column_stack([rows, partner])[partner < m].astype(np.int64)
         return pair, gaps_km(x[pair[:, 0]], self.y[pair[:, 1]])
 
-    def certificate(
-        self, x: FloatArray, reach_km: float, rng: np.random.Generator, n_permutations: int = 999
-    ) -> tuple[float, float]:
-        """Return the z-score and permutation p-value of the number of records with a neighbour of their label.
+    def _pairs_within(self, x: FloatArray, reach_km: float) -> tuple[IntArray, IntArray]:
+        """Return records and known places of one label within a reach."""
+        labelled = np.flatnonzero(self.label_share > 0)
+        if not np.isfinite(reach_km) or not labelled.size:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        tree = cKDTree(_with_labels(x, self.codes)[labelled])
+        near = tree.sparse_distance_matrix(self._tree_by_label, _chord(reach_km), output_type="ndarray")
+        return labelled[near["i"]], self._labelled[near["j"]]
+
+    def certificate(self, x: FloatArray, reach_km: float, rng: np.random.Generator, n_permutations: int = 999) -> float:
+        """Return the permutation p-value of the number of records with a neighbour of their label within reach.
 
         Valid for records whose labels had no part in finding the motion: under a chance registration those could as
         well be permuted among them.
         """
         labels, which = np.unique(self.codes, return_inverse=True)
         if len(x) < 2 or labels.size < 2:
-            return float("nan"), 1.0
+            return 1.0
         near = self._near_labels(x, labels, reach_km)
         rows = np.arange(len(x))
         observed = near[rows, which].sum()
         drawn = np.array([near[rows, rng.permutation(which)].sum() for _ in range(n_permutations)])
-        z = (observed - drawn.mean()) / max(float(drawn.std(ddof=1)), 1 / np.sqrt(n_permutations))
-        return float(z), float((1 + (drawn >= observed).sum()) / (1 + n_permutations))
+        return float((1 + (drawn >= observed).sum()) / (1 + n_permutations))
 
     def _near_labels(self, x: FloatArray, labels: IntArray, reach_km: float) -> BoolArray:
         """Return, for each point and label, whether a known record of the label lies within reach."""
         near = np.zeros((len(x), labels.size), dtype=bool)
-        at = np.searchsorted(labels, self.y_codes)
-        known = np.flatnonzero((self.y_codes >= 0) & (labels[np.minimum(at, labels.size - 1)] == self.y_codes))
-        if known.size == 0:
-            return near
-        known = known[np.argsort(at[known], kind="stable")]
-        found, starts = np.unique(at[known], return_index=True)
-        for first in range(0, len(x), _ROWS_AT_ONCE):
-            rows = slice(first, first + _ROWS_AT_ONCE)
-            close = x[rows] @ self.y[known].T > np.cos(max(reach_km, _FINEST_KM) / RADIUS_KM)
-            near[rows, found] = np.logical_or.reduceat(close, starts, axis=1)
+        known = np.flatnonzero((self.y_codes >= 0) & np.isin(self.y_codes, labels))
+        if known.size:
+            pairs = cKDTree(x).sparse_distance_matrix(
+                cKDTree(self.y[known]), _chord(max(reach_km, _FINEST_KM)), output_type="ndarray"
+            )
+            near[pairs["i"], np.searchsorted(labels, self.y_codes[known[pairs["j"]]])] = True
         return near
 
 
-def _gaps_between_km(p: FloatArray, q: FloatArray) -> FloatArray:
-    square = sum(np.subtract.outer(p[:, axis], q[:, axis]) ** 2 for axis in range(3))
-    return np.asarray(2 * RADIUS_KM * np.arcsin(np.minimum(np.sqrt(square) / 2, 1)))
+def _chord(km: float) -> float:
+    return float(2 * np.sin(min(km / RADIUS_KM, np.pi) / 2))
 
 
 def _with_labels(x: FloatArray, codes: IntArray) -> FloatArray:

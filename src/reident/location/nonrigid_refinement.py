@@ -1,4 +1,4 @@
-"""Attack. Refine an aligned cloud of uncertain shape against the population density, keeping known distances."""
+"""Refine an aligned cloud of uncertain shape against the population density, keeping known distances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reident.location.spherical_mds import RADIUS_KM, refit, usable_pairs
 
 __all__ = ["refine_nonrigidly"]
 
-# Rounds: how far a patch may move and how blurred the map is, as multiples of the homes' scatter (60 to 10 km, 20 to
+# Rounds: how far a patch may move and the blur of the density, as multiples of the homes' scatter (60 to 10 km, 20 to
 # 11 km).
 _ROUNDS = ((60 / 11, 20 / 11), (40 / 11, 15 / 11), (25 / 11, 1.0), (15 / 11, 1.0), (10 / 11, 1.0))
 # Neighbours that move together, and how many records come to one patch's centre.
@@ -25,36 +25,36 @@ _LAST = ((15 / 11, 8), (1.0, 8))
 
 
 def refine_nonrigidly(
-    x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, homes: PopulationDensity
+    x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, density: PopulationDensity
 ) -> FloatArray:
-    """Return a laid cloud bent to the map.
+    """Return an aligned cloud bent to the density.
 
-    Patches of neighbours look for their own shift and turn within a shrinking window; the means of their places pin
-    the records, and the distances tie them. In the end each record is pinned to where the density rises. Without the
+    Patches of neighbours look for a shift and turn within a shrinking window; the means of their places pin the
+    records, and the distances tie them. In the end each record is pinned to where the density rises. Without the
     distances a climb would collapse onto the cities.
     """
     usable = usable_pairs(sd_km)
     ties = np.where(usable, (RADIUS_KM / np.where(usable, sd_km, 1.0)) ** 2, 0.0)
     for window, blur in _ROUNDS:
-        pins, certainty = _patch_pins(homes.cells(x), x, homes, window, blur)
-        at = homes.vectors(pins)
-        strongest = (RADIUS_KM / (2 / 11 * homes.scatter_km)) ** 2
-        weight = np.minimum(certainty * homes.scale**2, strongest)
+        pins, certainty = _patch_pins(density.cells(x), x, density, window, blur)
+        at = density.vectors(pins)
+        strongest = (RADIUS_KM / (2 / 11 * density.scatter_km)) ** 2
+        weight = np.minimum(certainty * density.scale**2, strongest)
         x = refit(at, distances_km, _TRUST * ties, pins=at, pin_weight=weight, sweeps=40)
     for blur, times in _LAST:
         for _ in range(times):
-            at = homes.vectors(_uphill(homes.cells(x), homes, blur))
-            pull = np.full(len(x), (RADIUS_KM / (blur * homes.scatter_km)) ** 2)
+            at = density.vectors(_uphill(density.cells(x), density, blur))
+            pull = np.full(len(x), (RADIUS_KM / (blur * density.scatter_km)) ** 2)
             x = refit(x, distances_km, _TRUST_AT_LAST * ties, pins=at, pin_weight=pull, sweeps=4)
     return x
 
 
 def _patch_pins(
-    cells: FloatArray, x: FloatArray, homes: PopulationDensity, window: float, blur: float
+    cells: FloatArray, x: FloatArray, density: PopulationDensity, window: float, blur: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return where patches want each record, in cells, and how surely, in cells^-2."""
-    grid = homes.log_density(blur)
-    reach = window * homes.scatter_km / homes.cell_km
+    """Return the places of records by the patches around them, in cells, and their precision, cells^-2."""
+    grid = density.log_density(blur)
+    reach = window * density.scatter_km / density.cell_km
     steps = np.arange(-10, 11) * max(reach / 10, 1.0)
     shifts = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
     shifts = np.ascontiguousarray(shifts[(shifts**2).sum(axis=1) <= reach**2 * (1 + 1e-9)])
@@ -67,7 +67,7 @@ def _patch_pins(
         limit = min(reach / radius, _WIDEST_TURN)
         turns = np.linspace(-limit, limit, _TURNS)
         scores = np.empty((_TURNS, len(shifts)))
-        kernel.window_scores(points, middle, turns, shifts, grid, homes.outside, scores)
+        kernel.window_scores(points, middle, turns, shifts, grid, density.outside, scores)
         prior = (shifts**2).sum(axis=1) / (reach / 2) ** 2 + (turns / (limit / 2))[:, None] ** 2
         belief = _TEMPER * scores - prior / 2
         belief = np.exp(belief - belief.max())
@@ -97,11 +97,11 @@ def _patches(x: FloatArray) -> list[IntArray]:
     return patches
 
 
-def _uphill(cells: FloatArray, homes: PopulationDensity, blur: float) -> FloatArray:
+def _uphill(cells: FloatArray, density: PopulationDensity, blur: float) -> FloatArray:
     """Return each place moved by a mean-shift step towards higher density, two blurs at most; all in cells."""
-    grid = homes.log_density(blur)
-    width = blur * homes.scatter_km / homes.cell_km
-    i, j = np.clip(np.rint(cells).astype(np.int64), 1, homes.side - 2).T
+    grid = density.log_density(blur)
+    width = blur * density.scatter_km / density.cell_km
+    i, j = np.clip(np.rint(cells).astype(np.int64), 1, density.side - 2).T
     slope = np.stack([grid[i + 1, j] - grid[i - 1, j], grid[i, j + 1] - grid[i, j - 1]], axis=1) / 2
     step = width**2 * slope
     length = np.linalg.norm(step, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Attack. Compute population density from a public list of places, an outline, or both."""
+"""Compute population density from a public list of places, an outline, or both."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _CELLS_A_SCATTER, _WIDEST = 5.5, 1600
 
 
 class PopulationDensity:
-    """Log densities of homes at several blurs, in the plane that touches the globe at the centre of the country.
+    """Log population density at several blurs, in the plane that touches the globe at the centre of the country.
 
     Parameters
     ----------
     places : DataFrame or None
         `lat_deg`, `lon_deg`, and `population` if known (otherwise all places count alike).
     area : polygon or None
-        Outline outside which nobody lives.
+        Outline outside which no one lives.
     scatter_km : float
         Standard deviation, in each direction, of homes around their place.
     part : bool
@@ -65,7 +65,7 @@ class PopulationDensity:
             raise ParameterError(
                 "`places` or `area` must be given: without a map there is nothing to lay the records on"
             )
-        border = np.empty((0, 3)) if outline is None else _border(outline)
+        border = np.empty((0, 3)) if outline is None else unit_vectors(*shapely.get_coordinates(outline).T[::-1])
         self.axes = _frame(vectors if len(vectors) else border)
         seen = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
         if (seen[:, 2] <= 0.3 * RADIUS_KM).any():
@@ -122,12 +122,12 @@ class PopulationDensity:
         steps = np.arange(self.side, dtype=np.float64)
         lat, lon = degrees(self.vectors(np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)))
         west = outline.bounds[0]
-        inside = shapely.contains_xy(outline, (lon - west) % 360 + west, lat)
+        inside = np.asarray(shapely.contains_xy(outline, (lon - west) % 360 + west, lat))
         if not inside.any():
             raise ParameterError(
                 f"`area` must be wider than a cell of the map ({self.cell_km:g} km): nothing is inside"
             )
-        return np.asarray(inside).reshape(self.side, self.side)
+        return inside.reshape(self.side, self.side)
 
     def _spread(self, vectors: FloatArray, weight: FloatArray) -> FloatArray:
         """Return shares of the population in cells; a place counts for the four around it."""
@@ -155,11 +155,6 @@ def _listed(places: pd.DataFrame | None) -> tuple[FloatArray, FloatArray]:
     if (weight < 0).any() or not weight.any():
         raise DataError(f"`population` must not be negative nor all zero, got a minimum of {weight.min():g}")
     return unit_vectors(lat, lon)[weight > 0], weight[weight > 0]
-
-
-def _border(outline: Any) -> FloatArray:
-    lon, lat = shapely.get_coordinates(outline).T
-    return unit_vectors(lat, lon)
 
 
 def _frame(vectors: FloatArray) -> FloatArray:

@@ -1,9 +1,7 @@
-"""Attack. Locate all records of a released distance matrix with no identification file: a list of towns will do."""
+"""Align the shape of released distances with population density, without an identification file."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,35 +11,19 @@ from scipy.sparse.csgraph import connected_components
 
 from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
 from reident.location.alignment import best_motions, other_headings
-from reident.location.localisation import Localisation, certificates, check_sd, located
+from reident.location.localisation import Localisation, certificates, check_sd, check_size, unlinked
 from reident.location.nonrigid_refinement import refine_nonrigidly
 from reident.location.population_density import PopulationDensity
 from reident.location.reference_sets import check_release
-from reident.location.spherical_mds import Shape, fit_shape
+from reident.location.spherical_mds import Shape, fit_parts
 from reident.location.split_half_validation import agreement_km, chance_by_others, chance_of_agreement
 
 __all__ = ["locate_by_population"]
 
-# Records below which a part of the release is not laid by itself.
+# Records below which a part of the release is not aligned by itself.
 _MIN_PART = 40
-
-
-# Wrong headings in which either half is laid as well, and where those of the next half begin, as a share of a turn.
+# Wrong headings in which either half is aligned as well, and where those of the next half begin, as a share of a turn.
 _HEADINGS, _NEXT_HALF = 48, 0.2357
-
-
-@dataclass(frozen=True, eq=False)
-class _Map:
-    """Some records laid on the map: who, where, how well either half agrees, how often halves of wrong maps do.
-
-    `gap`: how far ahead of the next map.
-    """
-
-    rows: IntArray
-    x: FloatArray
-    agreement_km: FloatArray
-    chance: FloatArray
-    gap: float
 
 
 def locate_by_population(
@@ -53,11 +35,11 @@ def locate_by_population(
     coverage: Annotated[str, Choice("whole", "part")] = "whole",
     scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
 ) -> Localisation:
-    """Locate all released records by laying the shape of their distances on a public map of where people live.
+    """Locate all released records by aligning the shape of their distances with population density.
 
-    No identification file, no match and no label is needed: people live where towns are, and a cloud of some hundred
-    of them fits the towns of its country in one way only. Distances are enough; so whoever releases distances, or
-    anything from which distances can be computed, releases a map.
+    No identification file, match or label is needed: people live where towns are, and a cloud of some hundred of them
+    fits the towns of its country in one position only. A release of distances, or of data from which distances can be
+    computed, is a release of a map.
 
     Parameters
     ----------
@@ -67,11 +49,11 @@ def locate_by_population(
     places : DataFrame or None
         A public list of places: `lat_deg`, `lon_deg`, and `population` if known. None: only the outline is used.
     area : polygon, GeoSeries or GeoDataFrame, optional
-        Outline of the country, outside which nobody lives. Required without `places`.
+        Outline of the country, outside which no one lives. Required without `places`.
     sd_km : array-like, shape (n, n), optional
         Standard deviation of each released distance as the intruder sees it, km; 0 or infinity leaves a distance out.
-        `calibrate_distances` gives it for a Lipschitz embedding. With it, the cloud is also bent to the map. Default:
-        all distances count alike.
+        `calibrate_distances` gives it for a Lipschitz embedding. With it, the cloud is also bent to the density.
+        Default: all distances count alike.
     coverage : {"whole", "part"}, default "whole"
         Whether the records come from the whole of the map, or perhaps from a part of it only. "part" compares densities
         with their surroundings and costs a little accuracy where the file does cover the whole.
@@ -81,9 +63,9 @@ def locate_by_population(
     Returns
     -------
     Localisation
-        `positions` of all records; `certificate` says of each how far apart two maps that share no record of its
-        region put it, and how often two wrong maps would agree so well; `gap` is the log-likelihood, in nats a record,
-        by which the map exceeds the second best that differs. There are no links: nobody's name was used.
+        `positions` of all records; `certificate` holds for each the distance between its places on two maps without a
+        common record of its region, and the probability that two wrong maps agree so well; `gap` is the log-likelihood,
+        nats a record, by which the map exceeds the second best that differs. There are no links.
 
     Raises
     ------
@@ -93,13 +75,13 @@ def locate_by_population(
 
     Notes
     -----
-    Found nowhere in print; beyond Kroll and Schnell (2016). A map that is not certified is not a wrong one, and a
-    release that is not located is not a safe one: no evidence is not evidence of safety. The certificate speaks for the
-    map, not for the shape, which noise and chains of short distances may bend further than the maps disagree. Mirror
-    images cannot be told apart by distances; both are tried. Chains of released distances stand in for missing ones.
-    Where chains of sure distances (see `sd_km`) do not reach all records, the parts that hang together are laid one by
-    one as well, and each record takes the place with the better certificate; where no released distance connects them,
-    the whole certifies nobody. Nothing here is random. Time O(n^2) for the shape, O(n) for the search; memory O(n^2).
+    Beyond Kroll and Schnell (2016), and unpublished. A map that is not certified is not a wrong one, and a release that
+    is not located is not a safe one. The certificate is evidence for the alignment, not for the shape, which noise and
+    chains of short distances may bend further than the maps disagree. Mirror images have the same distances; both are
+    tried. Chains of released distances replace missing ones. Where chains of sure distances (see `sd_km`) do not reach
+    all records, the parts that they connect are aligned one by one as well, and each record takes the place with the
+    better certificate; where no released distance connects them, the map of all certifies no record. No step is random.
+    Time O(n^2) for the shape, O(n) for the search; memory O(n^2).
 
     Examples
     --------
@@ -113,82 +95,69 @@ def locate_by_population(
     >>> bool(np.abs(off).max() < 0.1), bool(found.certified().all())
     (True, True)
     """
-    began = time.perf_counter()
-    index, distances = _released(release)
-    sd = told = check_sd(sd_km, len(index))
+    index, distances = _check_released(release)
+    sd = usable_sd = check_sd(sd_km, len(index))
     missing = np.isnan(distances)
     if missing.any():
         distances = np.where(missing, 0.0, distances)
-        told = np.where(missing, np.inf, 1.0 if sd is None else sd)
+        usable_sd = np.where(missing, np.inf, 1.0 if sd is None else sd)
     part = check_choice(coverage, "coverage", ("whole", "part")) == "part"
-    homes = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
-    shape = fit_shape(distances, told)
-    maps = [_lay(np.arange(len(index)), shape, homes, bent=sd is not None)]
-    given = ~missing if told is None else np.isfinite(told) & (told > 0)
-    if connected_components(given, directed=False)[0] > 1:
-        # Nothing tells how the parts lie to one another: the whole is laid for want of better, and certifies nobody.
-        unknown = np.ones(len(index))
-        maps[0] = replace(maps[0], agreement_km=np.inf * unknown, chance=unknown)
-    if shape.part.any():
-        pieces = homes if part else PopulationDensity(places, area, scatter_km=scatter_km, part=True)
-        for number in range(shape.part.max() + 1):
-            rows = np.flatnonzero(shape.part == number)
-            if len(rows) >= _MIN_PART:
-                square = np.ix_(rows, rows)
-                own = fit_shape(distances[square], None if told is None else told[square])
-                maps.append(_lay(rows, own, pieces, bent=sd is not None))
-    x, certificate = _best_of(maps, index, homes.surface_km2)
-    return located(index, x, certificate, time.perf_counter() - began)
+    density = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
+    surface_km2 = density.surface_km2
+    shapes = fit_parts(distances, usable_sd, _MIN_PART)
+    given = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
+    is_connected = connected_components(given, directed=False)[0] == 1
+    n = len(index)
+    x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
+    which, gap, tries = np.full(n, -1), np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
+    for number, (rows, shape) in enumerate(shapes):
+        if number == 1 and not part:
+            density = PopulationDensity(places, area, scatter_km=scatter_km, part=True)
+        placed, apart, by_others, lead = _align(shape, density, bent=sd is not None)
+        if number == 0 and not is_connected:
+            # No distance fixes the parts against one another: the whole is no evidence.
+            apart, by_others = np.full(n, np.inf), np.ones(n)
+        tries[rows] += 1
+        better = (apart < agreement[rows]) | ((apart == agreement[rows]) & (lead > gap[rows]))
+        chosen = rows[better]
+        x[chosen], agreement[chosen], chance[chosen] = placed[better], apart[better], by_others[better]
+        which[chosen], gap[chosen] = number, lead
+    p_value = np.maximum(chance_of_agreement(agreement, surface_km2, tries), np.minimum(1.0, tries * chance))
+    return unlinked(index, x, certificates(index, agreement, p_value, which, gap))
 
 
-def _released(release: Any) -> tuple[pd.Index, FloatArray]:
-    """Return the records' ids and distances, nan where there is none."""
+def _check_released(release: Any) -> tuple[pd.Index, FloatArray]:
+    """Return the records' ids and distances, nan for missing ones."""
     distances = check_release(release)
     table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
     index = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(distances))
     if len(index) != len(distances):
         raise DataError(f"`release` must have one row of distances a record ({len(index)}), got {len(distances)}")
-    if len(index) < 4:
-        raise DataError(
-            f"`release` must have at least 4 records, got {len(index)}: fewer have no shape to lay on a map"
-        )
+    check_size(len(index))
     if np.isfinite(distances).sum() <= np.isfinite(np.diagonal(distances)).sum():
         raise DataError("`release` must hold some distance, got nan everywhere")
     return check_ids(index, "release.index"), distances
 
 
-def _lay(rows: IntArray, shape: Shape, homes: PopulationDensity, *, bent: bool) -> _Map:
-    """Lay some records on the map, and either half of them by itself."""
+def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Align a shape and either half of it with the density.
+
+    Returns the places, how far the halves agree, the share of wrong maps that agree as well, and the lead, nats a
+    record.
+    """
     x = shape.x
-    found = best_motions(x, homes)
+    found = best_motions(x, density)
     lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
-    laid = x @ found[0][1].T
+    placed = x @ found[0][1].T
     others: list[FloatArray] = []
 
     def by_half(half: IntArray) -> FloatArray:
-        motion = best_motions(x[half], homes, n_starts=40)[0][1]
-        others.append(other_headings(x[half], homes, motion, _HEADINGS, len(others) * _NEXT_HALF))
+        motion = best_motions(x[half], density, n_starts=40)[0][1]
+        others.append(other_headings(x[half], density, motion, _HEADINGS, len(others) * _NEXT_HALF))
         return np.asarray(x @ motion.T)
 
     agreement = agreement_km(x, by_half)
     chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
-        laid = shape.follow(refine_nonrigidly(laid[shape.fixed], shape.distances_km, shape.sd_km, homes))
-    return _Map(rows, laid, agreement, chance, lead / len(rows))
-
-
-def _best_of(maps: list[_Map], index: pd.Index, surface_km2: float) -> tuple[FloatArray, pd.DataFrame]:
-    """Return each record's place and certificate from the map on which the certificate is best."""
-    n = len(index)
-    x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
-    which, gap = np.full(n, -1), np.full(n, -np.inf)
-    tries = np.zeros(n, dtype=np.int64)
-    for number, one in enumerate(maps):
-        rows = one.rows
-        tries[rows] += 1
-        better = (one.agreement_km < agreement[rows]) | ((one.agreement_km == agreement[rows]) & (one.gap > gap[rows]))
-        chosen = rows[better]
-        x[chosen], agreement[chosen], chance[chosen] = one.x[better], one.agreement_km[better], one.chance[better]
-        which[chosen], gap[chosen] = number, one.gap
-    by_chance = np.maximum(chance_of_agreement(agreement, surface_km2, tries), np.minimum(1.0, tries * chance))
-    return x, certificates(index, agreement, by_chance, which, gap)
+        placed = shape.follow(refine_nonrigidly(placed[shape.fixed], shape.distances_km, shape.sd_km, density))
+    return placed, agreement, chance, lead / len(x)

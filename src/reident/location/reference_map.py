@@ -1,8 +1,7 @@
-"""Attack. Located by the reference sets of a Lipschitz embedding: records and secret points from the release alone."""
+"""Locate the records and the secret points of a Lipschitz embedding from the release alone."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,36 +44,33 @@ _FEWEST = 8
 
 @dataclass(frozen=True, eq=False)
 class ReferenceMap:
-    """Where the reference sets place the records, and how far that can be believed.
+    """Places of records and secret points of a Lipschitz embedding, and the evidence for them.
 
     Attributes
     ----------
     positions : DataFrame
-        One row a record, in the release's order and index: `lat_deg`, `lon_deg` (nan where not located), `island` (0
-        for the largest, -1 for none), `explained`, the share of its hidden coordinates that its place explains, and
-        `p_value`: how probable so many values would agree at a place more than a metre and more than a step (with
-        fine steps five) off, at least the p-value of its island; nan where not located.
+        One row a record, in the release's order and index: `lat_deg`, `lon_deg` (nan where not located); `island`, the
+        local map that holds it (0: the largest, -1: none); `explained`, the share of its hidden coordinates that its
+        place explains; `p_value`, the probability that so many values agree at a place more than a metre and more than
+        a step (with fine steps five) off, at least the p-value of its island; nan where not located.
     references : DataFrame
         The secret points found: `set` (a column of `coordinates`), `lat_deg`, `lon_deg`, `island`.
     frame : {"own", "area", "known"}
-        What fixed the motion of the largest island: nothing (all is true up to one motion and mirror image), the
-        outline, or a file. The other islands keep frames of their own.
+        Source of the motion of the largest island: none (all is true up to one motion and mirror image), the outline,
+        or a file. The other islands keep frames of their own.
     coordinates : HiddenCoordinates
-        What was recovered first.
+        The recovered coordinates.
     held_out : float
-        The certificate: the share of values, hidden from the map while it was built, that it explains, in the largest
-        island; nan if there is none.
+        Share of the values withheld from the largest island that it explains; nan if there is none.
     n_held_out : int
-        Such values.
+        Number of these values.
     p_value : float
-        How probable so many would be were they values of other records, anybody's or neighbours'. Small says that the
-        island as a whole is right up to a motion; it says nothing of the motion, nor of each record.
+        Probability that so many would be explained were they values of other records, at random or of neighbours. A
+        small one is evidence for the island as a whole up to a motion, not for the motion nor for each record.
     spread_km : float
-        With an outline alone, how far motions that keep everything inside differ, km; nan otherwise.
+        With an outline alone, how far motions that keep all points inside differ, km; nan otherwise.
     linkage : Localisation or None
-        With a file: what `registration_attack` made of the located records.
-    seconds : float
-        Wall-clock time, s.
+        With a file: the result of `registration_attack` on the located records.
     """
 
     positions: pd.DataFrame
@@ -86,23 +82,13 @@ class ReferenceMap:
     p_value: float
     spread_km: float
     linkage: Localisation | None
-    seconds: float
 
     def __len__(self) -> int:
-        """Count the records of the largest island."""
+        """Return the number of records of the largest island."""
         return int((self.positions["island"] == 0).sum())
 
-    @property
-    def n_unlocated(self) -> int:
-        """The number of records without any place."""
-        return int((self.positions["island"] < 0).sum())
-
-    def is_complete(self) -> bool:
-        """Tell whether every record lies in one island."""
-        return len(self) == len(self.positions)
-
     def is_certified(self, level: float = 0.01) -> bool:
-        """Tell whether chance would explain so many hidden values at most in a share `level` of cases."""
+        """Return whether the p-value is at most `level`."""
         return bool(self.p_value <= level)
 
 
@@ -118,16 +104,16 @@ def locate_by_reference_sets(
     """Locate the records of a Lipschitz embedding from its matrix alone.
 
     `recover_coordinates` gives each record's distances to the nearest place of the secret sets, up to sign and shift.
-    A cone through fourteen neighbours fixes places, signs and shifts at once; then circles round known references
-    place further records, and circles round records place further references. Everything is right up to one motion and
-    mirror image, which the outline of the area or a file fixes.
+    One fit to a record and its thirteen nearest fixes places, signs and shifts; then circles round known references
+    place further records, and circles round records further references. The map is right up to one motion and mirror
+    image, which the outline of the area or a file fixes.
 
     Parameters
     ----------
     release : array_like of shape (n, n), MetricMicrodata, or tuple of DataFrame and array-like
         Released distances, km; nan for one that is missing. At least 14 records are needed to begin. Not modified.
     area : polygon, GeoSeries or GeoDataFrame, optional
-        Where the reference places were drawn, a public border as a rule: records and references are laid inside.
+        Where the reference places were drawn, a public border as a rule: records and references are moved inside.
     known : DataFrame or GeoDataFrame, optional
         Known records with places, as for `registration_attack`, which then fixes the motion and links. It comes before
         `area`.
@@ -135,8 +121,8 @@ def locate_by_reference_sets(
         Columns that both tables share, for the links; the release must then be a table with distances. Without any,
         exact places link by themselves, with no certificate.
     step_km : float, optional
-        Step to which the distances are rounded, as for `recover_coordinates`. Above 5 km nobody is placed. Default: the
-        numbers are exact.
+        Step to which the distances are rounded, as for `recover_coordinates`. Above 5 km no record is placed. Default:
+        the numbers are exact.
     rng : Generator, int or None
         Drives which values are held out, the outline's walk, and the registration.
 
@@ -153,13 +139,13 @@ def locate_by_reference_sets(
 
     Notes
     -----
-    Neither the number nor the size of the sets is used. A record is placed by four equations at least, two more than
-    its unknowns, to a millimetre; unrelated ones agree so closely with a probability of about 1e-13. What shares no
-    reference with what is located stays unlocated or becomes an island of its own. Islands that share three records or
-    secret points (with a step four) are laid on one another, and an island whose signs and shifts contradict the
-    largest one's is dropped: these belong to the release, not to a frame. Rounded or noisy distances have no exact
-    equalities and give nothing without `step_km`; with it, more equations are asked for, and a record whose place
-    contradicts released distances, which are never longer than the true ones, is given up.
+    Neither the number nor the size of the sets is used. A record is placed by at least four equations, two more than
+    its unknowns, that hold to a millimetre; unrelated ones do so with a probability of about 1e-13. Records that share
+    no reference with located ones stay unlocated or form an island. Islands that share three records or secret points
+    (with a step four) are joined; an island whose signs and shifts, which belong to the release, contradict those of
+    the largest is dropped. Rounded or noisy distances have no exact equalities and give no place without `step_km`;
+    with it, more equations are required, and a record nearer to others than released distances allow, which are never
+    longer than the true ones, is dropped.
 
     A certified map may hold a wrong record: read the p-value of each. Of 21,427 records of rounded and noisy releases
     certified at .05, on fresh files, 5 lay more than a step off, in two maps of a few records.
@@ -179,24 +165,22 @@ def locate_by_reference_sets(
     >>> len(found), found.is_certified()
     (80, True)
     """
-    began = time.perf_counter()
     distances = check_release(release)
     table = _table(release, len(distances))
     outline = None if area is None else check_area(area)
     if known is not None:
         check_known_places(known)
-    generator = check_rng(rng)
+    rng = check_rng(rng)
     coordinates = recover_coordinates(distances, step_km)
     tol = _tolerance_km(step_km, len(distances))
-
     filled = np.isfinite(coordinates.values_km).sum(axis=0)
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
-    asked, unseen = hide(values, tol, generator)
+    asked, unseen = hide(values, tol, rng)
     islands = _grown(np.where(unseen, np.nan, values), distances, tol) if (step_km or 0) <= COARSEST_STEP_KM else []
     certified = []
     for island in islands:
-        certificate = certify(island, values, asked, generator)
+        certificate = certify(island, values, asked, rng)
         island.values = values
         island.grow()
         island.forget_unconfirmed()
@@ -205,19 +189,18 @@ def locate_by_reference_sets(
         if len(island) >= _FEWEST:
             certified.append((island, certificate))
     certified.sort(key=lambda each: -len(each[0]))
-    islands, certificates = [each for each, _ in certified], [each for _, each in certified]
 
     frame, linkage, spread = "own", None, np.nan
-    if islands and known is not None:
-        linkage = _registered(islands[0], table, known, quasi, generator)
-        frame = "known"
-    elif islands and outline is not None:
-        spread = _laid_inside(islands[0], outline, generator)
-        frame = "area"
-    positions, references = _frames(islands, [each.p_value for each in certificates], table.index, columns)
-    seconds = time.perf_counter() - began
-    certificate = certificates[0] if certificates else HeldOut()
-    return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage, seconds)
+    if certified and known is not None:
+        frame, linkage = "known", _register(certified[0][0], table, known, quasi, rng)
+    elif certified and outline is not None:
+        frame, island = "area", certified[0][0]
+        points = np.concatenate([island.x[island.located], island.flat_references()])
+        motion, spread = align_inside(points, outline, rng)
+        island.turn(motion)
+    positions, references = _tables(certified, table.index, columns)
+    certificate = certified[0][1] if certified else HeldOut()
+    return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage)
 
 
 def _tolerance_km(step_km: float | None, n: int) -> float:
@@ -239,14 +222,13 @@ def _table(release: Any, n: int) -> pd.DataFrame:
 
 
 def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[LocalMap]:
-    """Return the islands grown from several seeds, the largest first; what shares records is one."""
+    """Return the local maps grown from several seeds, the largest first; those that share records are joined."""
     n = len(distances)
     far = np.where(np.isnan(distances), np.inf, distances)
     order = np.argsort(np.sort(far, axis=1)[:, min(13, n - 1)], kind="stable")
     islands: list[LocalMap] = []
     tried: set[int] = set()
     for rank in _RANKS:
-        # Where nobody is located yet.
         rest = [z for z in order if z not in tried and not any(island.located[z] for island in islands)]
         if not rest:
             break
@@ -264,7 +246,7 @@ def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) ->
 
 
 def _joined(islands: list[LocalMap], new: LocalMap) -> list[LocalMap]:
-    """Return the islands with a new one, joined with what it shares records with, the largest first."""
+    """Return the local maps with a new one, joined with those that it shares records with, the largest first."""
     apart = []
     for island in islands:
         if new.agrees(island):
@@ -280,48 +262,49 @@ def _joined(islands: list[LocalMap], new: LocalMap) -> list[LocalMap]:
     return [island for island in found if island is found[0] or island.agrees(found[0])]
 
 
-def _registered(
+def _register(
     island: LocalMap, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: np.random.Generator
 ) -> Localisation:
-    """Turn an island, in place, to where its records lie by a known file; returns the registration."""
+    """Turn a local map, in place, onto a known file; return the registration."""
     x = island.x[island.located]
     km = gaps_km(x[:, None], x[None])
+    km = (km + km.T) / 2
     np.fill_diagonal(km, 0.0)
-    linkage = _registered_by_places(island, km, table, known, rng) if not quasi else None
+    linkage = None if quasi else _register_by_places(x, km, table.index[island.located], known, _SURE * island.tol, rng)
     if linkage is None:
-        linkage = registration_attack((table[island.located], (km + km.T) / 2), known, quasi=quasi, rng=rng)
+        linkage = registration_attack((table[island.located], km), known, quasi=quasi, rng=rng)
     found = unit_vectors(linkage.positions["lat_deg"], linkage.positions["lon_deg"])
     if np.isfinite(found).all():
-        _turn(island, procrustes(x, found))
+        island.turn(procrustes(x, found))
     return linkage
 
 
-def _registered_by_places(
-    island: LocalMap, km: FloatArray, table: pd.DataFrame, known: Any, rng: np.random.Generator
+def _register_by_places(
+    x: FloatArray, km: FloatArray, index: pd.Index, known: Any, tol: float, rng: np.random.Generator
 ) -> Localisation | None:
-    """Register an island without labels where distances are so sure that they name the places both files share.
+    """Register without labels where distances are so sure that they identify the places of both files.
 
-    The places found take the part of labels, so that their agreement proves nothing: the p-value is 1.
+    These places replace labels, so that their agreement is no evidence: the p-value is 1.
     """
-    places = check_known_places(known)
-    which = _common_places(km, gaps_km(places.vectors[:, None], places.vectors[None]), _SURE * island.tol)
+    theirs, y = check_known_places(known)
+    which = _common_places(km, gaps_km(y[:, None], y[None]), tol)
     common = which >= 0
     if common.sum() < _FEWEST:
         return None
-    x, y = island.x[island.located][common], places.vectors[which[common]]
-    if np.median(gaps_km(x @ procrustes(x, y).T, y)) > _SURE * island.tol:
+    mine, partners = x[common], y[which[common]]
+    if np.median(gaps_km(mine @ procrustes(mine, partners).T, partners)) > tol:
         return None
-    labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=table.index[island.located])
-    at = np.arange(len(places.table))
-    theirs = pd.DataFrame({"place": np.where(np.isin(at, which), at, -2)}, index=places.index)
-    lat, lon = degrees(places.vectors)
-    theirs["lat_deg"], theirs["lon_deg"] = lat, lon
-    found = registration_attack((labels, (km + km.T) / 2), theirs, quasi="place", n_pairs=_PAIRS, rng=rng)
+    labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=index)
+    at = np.arange(len(y))
+    lat, lon = degrees(y)
+    places = {"place": np.where(np.isin(at, which), at, -2), "lat_deg": lat, "lon_deg": lon}
+    places_table = pd.DataFrame(places, index=theirs.index)
+    found = registration_attack((labels, km), places_table, quasi="place", n_pairs=_PAIRS, rng=rng)
     return replace(found, p_value=1.0)
 
 
 def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray:
-    """Return for each point the one of another file that has the same distances to common points, -1 for none."""
+    """Return the point of another file with the same distances to common points, for each point; -1 for none."""
     (i, j), (a, b) = np.triu_indices(len(km), 1), np.triu_indices(len(known_km), 1)
     order = np.argsort(known_km[a, b])
     a, b = a[order], b[order]
@@ -339,39 +322,23 @@ def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray
     return np.where(enough & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
 
 
-def _laid_inside(island: LocalMap, area: Any, rng: np.random.Generator) -> float:
-    """Turn an island, in place, to where all its points lie inside an area; returns how sure that is, km."""
-    points = np.concatenate([island.x[island.located], island.flat_references()])
-    motion, spread = align_inside(points, area, rng)
-    _turn(island, motion)
-    return spread
-
-
-def _turn(island: LocalMap, motion: FloatArray) -> None:
-    island.x = island.x @ motion.T
-    island.references = island.references @ motion.T
-
-
-def _frames(
-    islands: list[LocalMap], p_values: list[float], index: pd.Index, columns: Any
+def _tables(
+    certified: list[tuple[LocalMap, HeldOut]], index: pd.Index, columns: IntArray
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of records and of references; a record of two islands belongs to the larger one."""
-    n = len(index)
-    places, number, explained, chance = np.full((n, 2), np.nan), np.full(n, -1), np.full(n, np.nan), np.full(n, np.nan)
-    references = [
-        pd.DataFrame({"set": [], "lat_deg": [], "lon_deg": [], "island": []}).astype({"set": int, "island": int})
-    ]
-    for which, island in reversed(list(enumerate(islands))):
+    """Return the tables of records and of references; a record of two local maps belongs to the larger one."""
+    records = np.tile([np.nan, np.nan, -1, np.nan, np.nan], (len(index), 1))
+    references = [np.empty((0, 4))]
+    for number, (island, certificate) in reversed(list(enumerate(certified))):
         rows = island.located
-        places[rows] = np.column_stack(degrees(island.x[rows]))
-        number[rows] = which
         deviation, _ = island.deviations()
-        asked = np.isfinite(deviation).sum(axis=0)
-        explained[rows] = ((np.abs(deviation) < island.tol).sum(axis=0) / np.maximum(asked, 1))[rows]
-        chance[rows] = np.maximum(by_record(island)[rows], p_values[which])
-        for i, count in enumerate(island.counts):
-            lat, lon = degrees(island.references[i, :count])
-            references.append(pd.DataFrame({"set": columns[i], "lat_deg": lat, "lon_deg": lon, "island": which}))
-    given = {"lat_deg": places[:, 0], "lon_deg": places[:, 1], "island": number}
-    positions = pd.DataFrame({**given, "explained": explained, "p_value": chance}, index=index)
-    return positions, pd.concat(references, ignore_index=True)
+        n_asked = np.maximum(np.isfinite(deviation).sum(axis=0), 1)
+        explained = (np.abs(deviation) < island.tol).sum(axis=0) / n_asked
+        p_value = np.maximum(by_record(island), certificate.p_value)
+        numbers = np.full(len(rows), number)
+        records[rows] = np.column_stack([*degrees(island.x), numbers, explained, p_value])[rows]
+        lat, lon = degrees(island.flat_references())
+        sets = np.repeat(columns, island.counts)
+        references.append(np.column_stack([sets, lat, lon, np.full(len(sets), number)]))
+    positions = pd.DataFrame(records, index, ["lat_deg", "lon_deg", "island", "explained", "p_value"])
+    points = pd.DataFrame(np.concatenate(references), columns=["set", "lat_deg", "lon_deg", "island"])
+    return positions.astype({"island": int}), points.astype({"set": int, "island": int})

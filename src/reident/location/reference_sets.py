@@ -1,4 +1,4 @@
-"""Attack. The hidden coordinates of a Lipschitz embedding, read off the equations that its distances satisfy."""
+"""Recover the hidden coordinates of a Lipschitz embedding from the equations that its distances satisfy."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _FEWEST_RECORDS = 4
 
 
 class EqualDifferences(NamedTuple):
-    """How often the same difference comes back between two rows of a released matrix.
+    """Count of equal differences between two rows of a released matrix.
 
     Attributes
     ----------
     n_equal : int
         Entries (a, y) whose difference to (b, y) has the size of another one of the same two rows.
     n_compared : int
-        Differences looked at.
+        Number of differences compared.
     share : float
-        `n_equal` / `n_compared`; nan if nothing could be compared.
+        `n_equal` / `n_compared`; nan if there were no differences.
     """
 
     n_equal: int
@@ -43,7 +43,7 @@ class EqualDifferences(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HiddenCoordinates:
-    """What a released matrix says of the coordinates whose largest differences it holds.
+    """Coordinates whose largest differences a released matrix holds.
 
     Attributes
     ----------
@@ -64,15 +64,6 @@ class HiddenCoordinates:
     n_equal: int
     explained: float
     n_contradictions: int
-
-    @property
-    def known(self) -> float:
-        """The share of the values of the columns found that is known; sets that left no trace do not count."""
-        return float(np.isfinite(self.values_km).mean()) if self.values_km.size else 0.0
-
-    def is_complete(self) -> bool:
-        """Tell whether every released distance is explained."""
-        return self.explained == 1.0
 
 
 def exact_equalities(release: Any) -> EqualDifferences:
@@ -116,7 +107,16 @@ def exact_equalities(release: Any) -> EqualDifferences:
     """
     distances, _ = _distinct(check_release(release))
     rows = np.unique(np.linspace(0, len(distances) - 1, _ROWS_SAMPLED).round().astype(np.int64))
-    n_equal, n_compared = kernel.count_equal_differences(distances, rows, _tolerance_km(distances))
+    tol, n_equal, n_compared = _tolerance_km(distances), 0, 0
+    for number, row in enumerate(rows):
+        others = rows[number + 1 :]
+        sizes = np.abs(distances[others] - distances[row])
+        # The column of the second row holds the same number as that of the first.
+        sizes[np.arange(others.size), others] = np.nan
+        sizes = np.sort(np.where(sizes > tol, sizes, np.nan), axis=1)
+        close = np.diff(sizes, axis=1, append=np.nan) <= tol
+        n_compared += int(np.isfinite(sizes).sum())
+        n_equal += int((close | np.roll(close, 1, axis=1)).sum())
     return EqualDifferences(n_equal, n_compared, n_equal / n_compared if n_compared else math.nan)
 
 

@@ -1,24 +1,20 @@
-"""Attack. Locate the records of a released distance matrix without any match."""
+"""Align the shape of released distances with known places, without any match."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
+from reident.base import BoolArray, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
 from reident.kernels._numba import in_parts
 from reident.kernels.location import registration as kernel
 from reident.location import localisation as lay
 from reident.location.localisation import Localisation
 from reident.location.neighbours import Fit, Neighbours
-from reident.location.spherical_mds import RADIUS_KM, fit_shape, recover_shape
-from reident.location.split_half_validation import agreement_km, chance_of_agreement
+from reident.location.spherical_mds import RADIUS_KM, fit_parts
 
 __all__ = ["registration_attack"]
 
@@ -31,9 +27,7 @@ _MAP_CELLS, _REFINED, _FINALISTS, _MOTIONS, _AT_ONCE = 60_000_000, 8, 4, 3_000_0
 _PLAIN, _ASIDE = 0.95, 0.8
 # Share of the records whose labels the search does not see.
 _HELD_OUT = 1 / 3
-# A half of the file, registered by itself for the certificate of each record, gets this share of the pairs.
-_FOR_A_HALF = 4
-# Records that make a part, where sure distances leave several, worth to be laid by itself.
+# Records below which a part that sure distances leave is not aligned by itself.
 _MIN_PART = 12
 
 
@@ -45,15 +39,13 @@ def registration_attack(
     quasi: str | Sequence[str],
     sd_km: ArrayLike | None = None,
     n_pairs: Annotated[int, Whole(1, unit="pairs")] = 4000,
-    each_record: Annotated[bool, Flag()] = False,
     rng: RNGLike = None,
 ) -> Localisation:
-    """Locate all released records by laying the shape of their distances on the known places, with no match given.
+    """Locate all released records by aligning the shape of their distances with known places.
 
-    A distance matrix fixes the shape of the cloud of records up to a motion of the whole. The motion is searched: a
-    pair of released records and a pair of known ones with the same labels and the same distance suggest one, and the
-    motion that brings most records next to a known one with their label wins. Refinement and one-to-one assignment
-    follow. The certificate tells a true registration from one by chance.
+    A distance matrix fixes the shape of the cloud of records up to a motion. A pair of released records and a pair of
+    known ones with the same labels and distance suggest a motion; the one that brings most records next to a known
+    record of their label wins. Refinement and one-to-one assignment follow, and a permutation test of the motion.
 
     Parameters
     ----------
@@ -69,17 +61,15 @@ def registration_attack(
         `calibrate_distances` gives it for a Lipschitz embedding. Default: all distances count alike.
     n_pairs : int, default 4000
         Released pairs that may suggest motions. More find a registration with fewer records in common.
-    each_record : bool, default False
-        Certify each record by itself as well, which takes four further registrations of half the file.
     rng : Generator, int or None
         Drives which pairs suggest motions, which records are held out, and the permutations.
 
     Returns
     -------
     Localisation
-        Positions of all released records, links, and the certificate: the labels of a third of the records are held
-        out of the search, and the number of them that the final motion brings next to a known record of their label is
-        compared with that under permuted labels.
+        Positions of all released records, links, and the certificate: the labels of a third of the records are
+        withheld from the search, and the number of these records that the motion brings next to a known record of their
+        label is compared with that under permuted labels.
 
     Raises
     ------
@@ -89,12 +79,11 @@ def registration_attack(
 
     Notes
     -----
-    Beyond Kroll and Schnell (2016), who know of no other attack on distance matrices. Mirror images cannot be told
-    apart by distances; both are tried. Positions of records without a partner in the known file rest on their
-    distances alone. Where chains of sure distances (see `sd_km`) do not reach all records, the parts that hang together
-    are laid one by one as well, and a record takes the place on the map with the better certificate; `p_value` is then
-    the best of them times their number. Memory O(n^2 + n m). Without labels (`quasi` empty) the certificate does not
-    exist: `p_value` is 1.
+    Beyond Kroll and Schnell (2016), who name no other attack on distance matrices. Mirror images have the same
+    distances; both are tried. Records without a partner in the known file are placed by their distances alone. Where
+    chains of sure distances (see `sd_km`) do not reach all records, the parts that they connect are aligned one by one
+    as well, and a record takes the place on the map with the smaller p-value; `p_value` is then the least of them times
+    their number. Without labels (`quasi` empty) there is no test: `p_value` is 1. Memory O(n^2 + n m).
 
     Examples
     --------
@@ -108,101 +97,50 @@ def registration_attack(
     >>> bool(np.abs(found.positions - people[["lat_deg", "lon_deg"]]).max().max() < 1e-3), found.is_certified()
     (True, True)
     """
-    began = time.perf_counter()
-    table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
+    index, distances, known_index, neighbours = lay.check_problem(release, known, quasi)
     afford(200 * n_pairs, "n_pairs", f"{n_pairs:,} pairs", "draw fewer")
-    generator = check_rng(rng)
-    sd = lay.check_sd(sd_km, len(table))
-    neighbours = Neighbours(codes, places.vectors, known_codes)
-    shape = fit_shape(distances, sd)
-    drawn = [_lay(np.arange(len(table)), shape.x, neighbours, n_pairs, each_record, generator)]
-    for number in range(shape.part.max() + 1 if shape.part.any() else 0):
-        rows = np.flatnonzero(shape.part == number)
-        if len(rows) >= _MIN_PART:
-            square = np.ix_(rows, rows)
-            own = recover_shape(distances[square], None if sd is None else sd[square])
-            drawn.append(_lay(rows, own, neighbours, n_pairs, each_record, generator))
-    maps = [one for one in drawn if one is not None]
+    rng = check_rng(rng)
+    sd = lay.check_sd(sd_km, len(index))
+    shapes = fit_parts(distances, sd, _MIN_PART)
+    aligned = [_align(rows, shape.x, neighbours.part(rows), n_pairs, rng) for rows, shape in shapes]
+    maps = [each for each in aligned if each is not None]
     if not maps:
-        return lay.nowhere(table, time.perf_counter() - began)
-    return _concluded(table, places, neighbours, maps, began)
-
-
-@dataclass(frozen=True, eq=False)
-class _Map:
-    """Some records laid on the known places by themselves: their places, matches and certificates."""
-
-    rows: IntArray
-    x: FloatArray
-    fit: Fit
-    pairs: IntArray
-    certificate: tuple[float, float]
-    agreement_km: FloatArray
-
-
-def _lay(
-    rows: IntArray, x: FloatArray, everybody: Neighbours, n_pairs: int, each_record: bool, rng: np.random.Generator
-) -> _Map | None:
-    """Lay the shape of some records on the known places; None where no motion is found."""
-    neighbours = everybody.part(rows)
-    order = rng.permutation(len(rows))
-    searched, held_out = np.split(order, [round(len(rows) * (1 - _HELD_OUT))])
-    best = _search(x, neighbours, searched, n_pairs, rng)
-    if best is None:
-        return None
-    reach_km = 2.5 * best.fit.sigma_km
-    certificate = neighbours.part(held_out).certificate(x[held_out] @ best.motion.T, reach_km, rng)
-    aligned, _, fit = neighbours.realign(x @ best.motion.T)
-
-    def lay_by(half: IntArray) -> FloatArray | None:
-        found = _search(x, neighbours, half, max(1, n_pairs // _FOR_A_HALF), rng)
-        return None if found is None else x @ found.motion.T
-
-    agreement = agreement_km(x, lay_by) if each_record else np.full(len(rows), np.inf)
-    pairs = np.column_stack([rows[best.pairs[:, 0]], best.pairs[:, 1]])
-    return _Map(rows, aligned, fit, pairs, certificate, agreement)
-
-
-def _concluded(
-    table: pd.DataFrame, places: lay.KnownPlaces, neighbours: Neighbours, maps: list[_Map], began: float
-) -> Localisation:
-    """Return the result of the map of all records and those of parts: a part's, where its motion is no less sure."""
-    n = len(table)
-    x = np.repeat(places.vectors[:1], n, axis=0)
-    which, tries, agreement, p_value = np.full(n, -1), np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.ones(n)
-    for number, one in enumerate(maps):
-        tries[one.rows] += 1
-        taken = (one.certificate[1] <= p_value[one.rows]) | (which[one.rows] < 0)
-        rows = one.rows[taken]
-        x[rows], which[rows], agreement[rows] = one.x[taken], number, one.agreement_km[taken]
-        p_value[rows] = one.certificate[1]
-    fit, anchors, certificate = maps[0].fit, maps[0].pairs, maps[0].certificate
+        return lay.unlocated(index)
+    x, which, p_value = np.repeat(neighbours.y[:1], len(index), axis=0), np.full(len(index), -1), np.ones(len(index))
+    for number, (rows, placed, _, p) in enumerate(maps):
+        # A part's own motion counts where it is no less sure.
+        taken = (p <= p_value[rows]) | (which[rows] < 0)
+        x[rows[taken]], which[rows[taken]], p_value[rows[taken]] = placed[taken], number, p
+    fit = maps[0][2]
     if len(maps) > 1 or (which < 0).any():
         neighbours = Neighbours(np.where(which < 0, -1, neighbours.codes), neighbours.y, neighbours.y_codes)
         fit = neighbours.fit(neighbours.nearest(x)[0], neighbours.density(x))
-        anchors = np.concatenate([one.pairs[which[one.pairs[:, 0]] == number] for number, one in enumerate(maps)])
-        z_score, lowest = min((one.certificate for one in maps), key=lambda certificate: certificate[1])
-        certificate = z_score, min(1.0, len(maps) * lowest)
-    laid = lay.certificates(
-        table.index, agreement, chance_of_agreement(agreement, lay.hull_km2(places.vectors), tries), which,
-        motion_p_value=p_value,
-    )  # fmt: skip
-    found = lay.conclude(table, places, neighbours, x, fit, anchors, certificate, laid, began)
+    lowest = min(1.0, len(maps) * min(p for *_, p in maps))
+    certificate = lay.certificates(index, which=which, motion_p_value=p_value)
+    found = lay.linked(index, known_index, neighbours, x, fit, lowest, certificate)
     found.positions.loc[which < 0] = np.nan
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Motion:
-    motion: FloatArray
-    fit: Fit
-    pairs: IntArray
+def _align(
+    rows: IntArray, x: FloatArray, neighbours: Neighbours, n_pairs: int, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray, Fit, float] | None:
+    """Align the shape of some records; return the records, their places, the fit, and the p-value of the motion."""
+    searched, held_out = np.split(rng.permutation(len(rows)), [round(len(rows) * (1 - _HELD_OUT))])
+    best = _search(x, neighbours, searched, n_pairs, rng)
+    if best is None:
+        return None
+    motion, fit = best
+    placed = x @ motion.T
+    p_value = neighbours.part(held_out).certificate(placed[held_out], 2.5 * fit.sigma_km, rng)
+    placed, _, fit = neighbours.realign(placed)
+    return rows, placed, fit, p_value
 
 
 def _search(
     x: FloatArray, neighbours: Neighbours, searched: IntArray, n_pairs: int, rng: np.random.Generator
-) -> _Motion | None:
-    """Return the motion with the most evidence among the candidates found at several reaches."""
+) -> tuple[FloatArray, Fit] | None:
+    """Return the motion with the most evidence among the candidates of several reaches, and its fit."""
     usable = searched[neighbours.label_share[searched] > 0]
     if usable.size < 2:
         return None
@@ -216,14 +154,20 @@ def _search(
         if plain:
             break
     rough.sort(key=lambda candidate: -candidate[2].log_evidence)
-    refined = [_refine(x, part, usable, step @ motion) for motion, step, _ in rough[:_FINALISTS]]
-    return max(refined, key=lambda motion: motion.fit.log_evidence, default=None)
+    refined = []
+    for motion, step, _ in rough[:_FINALISTS]:
+        _, last, fit = part.realign(x[usable] @ (step @ motion).T)
+        refined.append((last @ (step @ motion), fit))
+    return max(refined, key=lambda each: each[1].log_evidence, default=None)
 
 
 def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.Generator) -> IntArray:
     """Draw pairs of the usable, as numbers in it, that lie far apart: a short pair says little of the direction."""
     drawn = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
     drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+    if not drawn.size:
+        # Few draws may all be of one record with itself.
+        return rng.choice(usable.size, (1, 2), replace=False)
     chord = np.linalg.norm(x[usable[drawn[:, 0]]] - x[usable[drawn[:, 1]]], axis=1)
     return np.ascontiguousarray(drawn[chord >= np.quantile(chord, 2 / 3)][:n_pairs])
 
@@ -288,10 +232,3 @@ def _enough(grid: BoolArray, cell: float, plane: FloatArray, codes: IntArray, re
         if grid[codes[there][inside], i[inside], j[inside]].sum() > _ASIDE * there.sum():
             return np.inf
     return _PLAIN
-
-
-def _refine(x: FloatArray, part: Neighbours, usable: IntArray, motion: FloatArray) -> _Motion:
-    moved, step, fit = part.realign(x[usable] @ motion.T)
-    _, which = part.nearest(moved)
-    sure = np.flatnonzero(fit.probability > 0.5)
-    return _Motion(step @ motion, fit, np.column_stack([usable[sure], which[sure]]))

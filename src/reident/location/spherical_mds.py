@@ -1,4 +1,4 @@
-"""Attack. Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
+"""Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
 
 from __future__ import annotations
 
@@ -12,25 +12,15 @@ from scipy.sparse.linalg import eigsh
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.kernels.location import registration
 
-__all__ = [
-    "RADIUS_KM",
-    "Shape",
-    "fit_shape",
-    "gaps_km",
-    "procrustes",
-    "recover_shape",
-    "refit",
-    "usable_pairs",
-]
+__all__ = ["RADIUS_KM", "Shape", "fit_parts", "fit_shape", "gaps_km", "procrustes", "refit", "usable_pairs"]
 
 # Multiples of the smallest standard deviation up to which distances may count as sure.
 _LADDER = (1.6, 4.0, 8.0, 16.0, 32.0)
 # The rung that leaves parts where none reaches this share of the records.
 _PARTS, _NEARLY_ALL = 4.0, 0.9
 
-# Records above which so many of them fix the frame and the others are placed by their distances to these; records
-# placed at once, and steps that each takes at most.
-_MANY, _LANDMARKS, _AT_ONCE, _STEPS = 3000, 1500, 500, 20
+# Records above which so many landmarks fix the frame; other records are placed so many at once.
+_MANY, _LANDMARKS, _AT_ONCE = 3000, 1500, 500
 
 RADIUS_KM = EARTH_RADIUS_KM
 
@@ -56,15 +46,12 @@ class Shape:
     x : ndarray, shape (n, 3)
         Unit vectors.
     fixed : ndarray of int, shape (m,)
-        The records that fix the frame: all, or some of many; the others follow from their distances to these.
+        The records that fix the frame: all, or landmarks among many; the others follow from their distances to these.
     distances_km, sd_km : ndarray, shape (m, m)
         Distances with chains in place of unsure ones, and their standard deviations (None: all count alike).
     part : ndarray of int, shape (n,)
-        Records with the same number hang together by chains of sure distances. Everybody has 0 where no standard
-        deviations were given, or chains reach nearly all.
-    misfit : float
-        Median gap between the fitted and the given distances, in their standard deviations: the self-check. Near 0
-        where the sure distances are kept; above 1 the shape contradicts what it was made from. nan without deviations.
+        Records with the same number are connected by chains of sure distances. All have 0 where no standard deviations
+        were given, or chains reach nearly all.
     """
 
     x: FloatArray
@@ -72,64 +59,67 @@ class Shape:
     distances_km: FloatArray
     sd_km: FloatArray | None
     part: IntArray
-    misfit: float
-    _given: tuple[FloatArray, FloatArray | None]
+    _all: tuple[FloatArray, FloatArray | None]
 
     def follow(self, moved: FloatArray) -> FloatArray:
-        """Return all points (n, 3) where those that fix the frame were moved: these there, the others by distance."""
-        if len(self.fixed) == len(self.x):
+        """Return all points (n, 3) where `fixed` were moved: these there, the others by their distances to these."""
+        distances_km, sd_km = self._all
+        n = len(distances_km)
+        if len(self.fixed) == n:
             return moved
-        distances, sd = self._given
-        x = np.empty_like(self.x)
-        for first in range(0, len(x), _AT_ONCE):
+        x = np.empty((n, 3))
+        for first in range(0, n, _AT_ONCE):
             rows = slice(first, first + _AT_ONCE)
-            own = None if sd is None else sd[rows, self.fixed]
-            x[rows] = _placed(moved, distances[rows, self.fixed] / RADIUS_KM, own)
+            x[rows] = _placed(moved, distances_km[rows, self.fixed], None if sd_km is None else sd_km[rows, self.fixed])
         x[self.fixed] = moved
         return x
 
 
-def recover_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, sweeps: int = 60) -> FloatArray:
-    """Return points on the sphere, in a frame of their own, whose distances fit a released matrix."""
-    return fit_shape(distances_km, sd_km, sweeps=sweeps).x
-
-
-def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, sweeps: int = 60) -> Shape:
+def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None) -> Shape:
     """Fit points on the sphere to a released matrix.
 
     Scaling on the sphere (the three leading eigenvectors of the cosines of the angles), then Gauss-Newton steps point
-    by point under robust weights. With standard deviations, the sure distances are chained first, and a chain stands
-    in for a distance that is less sure than the chain. Of more than 3,000 records, half of that many fix the frame; the
+    by point under robust weights. With standard deviations, the sure distances are chained first, and a chain replaces
+    a distance that is less sure than the chain. Of more than 3,000 records, half of that many fix the frame; the
     others are placed by their distances to these.
     """
-    n, given = len(distances_km), (distances_km, sd_km)
-    fixed = np.arange(n)
+    n = len(distances_km)
+    fixed, km, sd = np.arange(n), distances_km, sd_km
     if n > _MANY:
         fixed = np.unique(np.linspace(0, n - 1, _LANDMARKS).astype(np.int64))
         square = np.ix_(fixed, fixed)
-        distances_km, sd_km = distances_km[square], None if sd_km is None else sd_km[square]
-    if sd_km is None:
-        x = refit(_scaled(distances_km), distances_km, np.ones_like(distances_km), sweeps=sweeps)
-        found = Shape(x, fixed, distances_km, None, np.zeros(len(fixed), dtype=np.int64), float("nan"), given)
-    else:
-        chained, sd, part = _chained(distances_km, sd_km)
-        x = refit(_scaled(chained), chained, _inverse_squares(sd, usable_pairs(sd)), sweeps=sweeps)
-        usable = usable_pairs(sd_km)
-        fitted = RADIUS_KM * np.arccos(np.clip(x @ x.T, -1, 1))
-        misfit = float(np.median(np.abs(fitted - distances_km)[usable] / sd_km[usable]))
-        found = Shape(x, fixed, chained, sd, part, misfit, given)
+        km, sd = km[square], None if sd is None else sd[square]
+    weight, part = np.ones_like(km), np.zeros(len(fixed), dtype=np.int64)
+    if sd is not None:
+        km, sd, part = _chained(km, sd)
+        weight = _inverse_squares(sd, usable_pairs(sd))
+    x = refit(_scaled(km), km, weight)
+    shape = Shape(x, fixed, km, sd, part, (distances_km, sd_km))
     if n == len(fixed):
-        return found
-    everybody = replace(found, x=np.empty((n, 3))).follow(x)
-    return replace(found, x=everybody, part=found.part[(everybody @ x.T).argmax(axis=1)])
+        return shape
+    placed = shape.follow(x)
+    return replace(shape, x=placed, part=part[(placed @ x.T).argmax(axis=1)])
 
 
-def _placed(fixed: FloatArray, angle: FloatArray, sd: FloatArray | None) -> FloatArray:
-    """Return points at given angles, shape (m, k), from fixed ones: the best linear guess, then robust Gauss-Newton.
+def fit_parts(distances_km: FloatArray, sd_km: FloatArray | None, least: int) -> list[tuple[IntArray, Shape]]:
+    """Return all records with their shape, and each part of at least `least` records that has a shape of its own."""
+    whole = fit_shape(distances_km, sd_km)
+    shapes = [(np.arange(len(distances_km)), whole)]
+    for number in range(whole.part.max() + 1 if whole.part.any() else 0):
+        rows = np.flatnonzero(whole.part == number)
+        if len(rows) >= least:
+            square = np.ix_(rows, rows)
+            shapes.append((rows, fit_shape(distances_km[square], None if sd_km is None else sd_km[square])))
+    return shapes
 
-    Angles whose deviation is 0 or infinite do not count; who has fewer than three others lies at the nearest point.
+
+def _placed(fixed: FloatArray, km: FloatArray, sd: FloatArray | None) -> FloatArray:
+    """Return points at given distances, shape (m, k), from fixed ones: the best linear guess, then the robust fit.
+
+    Distances whose deviation is 0 or infinite do not count; a record with fewer than three lies at the nearest point.
     """
-    sure = np.ones_like(angle) if sd is None else _inverse_squares(sd, (sd > 0) & np.isfinite(sd))
+    sure = np.ones_like(km) if sd is None else _inverse_squares(sd, (sd > 0) & np.isfinite(sd))
+    angle = km / RADIUS_KM
     # A cosine is the surer, the smaller its angle.
     weight = sure / np.maximum(np.sin(angle) ** 2, 1e-9) if sd is not None else sure
     squares = (weight @ (fixed[:, :, None] * fixed[:, None]).reshape(-1, 9)).reshape(-1, 3, 3)
@@ -138,31 +128,7 @@ def _placed(fixed: FloatArray, angle: FloatArray, sd: FloatArray | None) -> Floa
     lost = (sure > 0).sum(axis=1) < 3
     x[lost] = fixed[np.where(sure[lost] > 0, angle[lost], 2 * np.pi).argmin(axis=1)]
     x /= np.linalg.norm(x, axis=1, keepdims=True)
-    for _ in range(_STEPS):
-        cosine = np.clip(x @ fixed.T, -1, 1)
-        off = np.arccos(cosine) - angle
-        slope = (cosine[:, :, None] * x[:, None] - fixed) / np.sqrt(np.maximum(1 - cosine**2, 1e-18))[:, :, None]
-        square = sure * off**2
-        scale = 25 * np.maximum(_median_of(square, sure > 0), 1e-16)
-        pull = (slope * (sure / (1 + square / scale) ** 2)[:, :, None]).swapaxes(1, 2)
-        # A step along x itself changes no angle.
-        along = x[:, :, None] * x[:, None] * np.maximum(sure.sum(axis=1), 1e-9)[:, None, None]
-        step = np.linalg.solve(pull @ slope + along + 1e-12 * np.eye(3), pull @ off[:, :, None])[:, :, 0]
-        step[lost] = 0.0
-        x -= step
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
-        if np.abs(step).max() < 1e-3 / RADIUS_KM:
-            break
-    return x
-
-
-def _median_of(values: FloatArray, counted: BoolArray) -> FloatArray:
-    """Return the median of each row over what counts, shape (m, 1); 0 where nothing does."""
-    n = counted.sum(axis=1)
-    ordered = np.sort(np.where(counted, values, np.inf), axis=1)
-    rows = np.arange(len(values))
-    low, high = (ordered[rows, np.minimum(k, values.shape[1] - 1)] for k in (np.maximum(n - 1, 0) // 2, n // 2))
-    return np.where(n > 0, (low + high) / 2, 0.0)[:, None]
+    return refit(np.concatenate([fixed, x]), km, np.where(lost[:, None], 0.0, sure))[len(fixed) :]
 
 
 def _scaled(distances_km: FloatArray) -> FloatArray:
@@ -178,7 +144,7 @@ def _scaled(distances_km: FloatArray) -> FloatArray:
 
 
 def usable_pairs(sd_km: FloatArray) -> BoolArray:
-    """Tell which pairs have a distance that is known to some deviation."""
+    """Return the pairs whose distance has a finite standard deviation above 0."""
     return (sd_km > 0) & np.isfinite(sd_km) & ~np.eye(len(sd_km), dtype=bool)
 
 
@@ -189,11 +155,10 @@ def _inverse_squares(sd_km: FloatArray, usable: BoolArray) -> FloatArray:
 
 
 def _chained(distances_km: FloatArray, sd_km: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return distances and deviations in which the shortest chain of sure distances stands in for a less sure one.
+    """Return distances and deviations with the shortest chain of sure distances in place of a less sure one.
 
-    As sure counts the smallest standard deviation of a ladder at which chains reach nearly all records. If none does,
-    chains hold within the parts that the middle rung leaves. A chain is longer than the straight way and counts for
-    less, the more so the longer.
+    Distances are sure up to the smallest deviation of a ladder at which chains reach nearly all records; if none does,
+    up to the middle rung, which leaves parts. A chain is longer than the straight way: its deviation grows with it.
     """
     usable = usable_pairs(sd_km)
     lowest = float(sd_km[usable].min())
@@ -214,7 +179,7 @@ def _chained(distances_km: FloatArray, sd_km: FloatArray) -> tuple[FloatArray, F
 def _sure_graph(
     distances_km: FloatArray, sd_km: FloatArray, usable: BoolArray, most_km: float
 ) -> tuple[BoolArray, csr_array, IntArray]:
-    """Return which distances are at least so sure, their graph, and each record's component of it."""
+    """Return the distances with at most that deviation as mask and graph, and each record's component."""
     sure = usable & (sd_km <= most_km)
     graph = csr_array(np.where(sure, np.maximum(distances_km, 1e-6), 0.0))
     return sure, graph, connected_components(graph, directed=False)[1].astype(np.int64)
@@ -229,10 +194,11 @@ def refit(
     pin_weight: FloatArray | None = None,
     sweeps: int = 60,
 ) -> FloatArray:
-    """Return `x` moved to fit distances under weights, and pinned points to their pins."""
+    """Return points whose last m fit distances (m, k) from the first k under weights, and pinned points their pins."""
     angle = np.ascontiguousarray(distances_km / RADIUS_KM)
     x = x.copy()
-    fitted = np.arccos(np.clip(x @ x.T, -1, 1))
+    m, k = distances_km.shape
+    fitted = np.arccos(np.clip(x[-m:] @ x[:k].T, -1, 1))
     used = (weight * (fitted - angle) ** 2)[weight > 0]
     # A distance loses half its weight at five times the typical residual.
     scale = 25 * max(float(np.median(used)), 1e-16) if used.size else 1.0

@@ -272,7 +272,7 @@ def _utility(data: str, form: str, name: str, label: str, source: str, module: s
 
 _distance_utility = partial(_utility, "places", "distance", module="places.utility")
 _point_utility = partial(_utility, "places", "point", module="places.utility")
-_table_utility = partial(_utility, "table", module="tables.kept")  # its form is the first argument
+_table_utility = partial(_utility, "table", module="tables.utility")  # its form is the first argument
 _network_utility = partial(_utility, "network", "network", module="networks.utility")
 
 #: In the order in which they are listed.
@@ -300,14 +300,8 @@ UTILITIES: tuple[Entry, ...] = (
     _point_utility("mean_centre_kept", "mean centre kept", "centrography"),
     _point_utility("standard_distance_kept", "standard distance kept (ratio)", "centrography"),
     _point_utility("cells_kept", "counts by cell kept (share)", "maps of counts"),
-    _table_utility(
-        "value", "information_kept", "information kept (share)", "Domingo-Ferrer and Mateo-Sanz (2002)",
-        module="tables.utility",
-    ),
-    _table_utility(
-        "value", "correlations_kept", "correlations kept (share)", "mean absolute change of correlations",
-        module="tables.utility",
-    ),
+    _table_utility("value", "information_kept", "information kept (share)", "Domingo-Ferrer and Mateo-Sanz (2002)"),
+    _table_utility("value", "correlations_kept", "correlations kept (share)", "mean absolute change of correlations"),
     _table_utility("value", "means_kept", "means kept", "Domingo-Ferrer and Torra (2001)"),
     _table_utility("value", "variances_kept", "variances kept (ratio)", "Domingo-Ferrer and Torra (2001)"),
     _table_utility("value", "regression_kept", "intervals of coefficients kept (overlap)", "Karr et al. (2006)"),

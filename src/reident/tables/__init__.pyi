@@ -35,16 +35,19 @@ from .class_noise import (
     expected_relative_error as expected_relative_error,
 )
 from .class_noise import (
-    noise_entropy_loss as noise_entropy_loss,
-)
-from .class_noise import (
     relative_error as relative_error,
 )
-from .differencing import (
+from .class_noise_attacks import (
     Differencing as Differencing,
 )
-from .differencing import (
+from .class_noise_attacks import (
+    NearestRecord as NearestRecord,
+)
+from .class_noise_attacks import (
     differencing_attack as differencing_attack,
+)
+from .class_noise_attacks import (
+    nearest_record_attack as nearest_record_attack,
 )
 from .disclosure import (
     equivalence_classes as equivalence_classes,
@@ -54,9 +57,6 @@ from .disclosure import (
 )
 from .disclosure import (
     l_diversity as l_diversity,
-)
-from .disclosure import (
-    recursive_c as recursive_c,
 )
 from .disclosure import (
     reidentification_risk as reidentification_risk,
@@ -86,18 +86,6 @@ from .microaggregation import (
 from .microaggregation import (
     microaggregate as microaggregate,
 )
-from .minimality import (
-    MinimalityBreach as MinimalityBreach,
-)
-from .minimality import (
-    minimality_attack as minimality_attack,
-)
-from .nearest_record import (
-    NearestRecord as NearestRecord,
-)
-from .nearest_record import (
-    nearest_record_attack as nearest_record_attack,
-)
 from .perturbation import (
     add_noise as add_noise,
 )
@@ -107,7 +95,6 @@ from .perturbation import (
 from .perturbation import (
     swap_ranks as swap_ranks,
 )
-from .population import population_uniques as population_uniques
 from .record_linkage import (
     RecordLinkage as RecordLinkage,
 )
@@ -117,6 +104,7 @@ from .record_linkage import (
 from .record_risk import (
     individual_risk as individual_risk,
 )
+from .record_risk import population_uniques as population_uniques
 from .record_risk import (
     special_uniques as special_uniques,
 )

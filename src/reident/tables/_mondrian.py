@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray
+from reident.base import DataError, FloatArray, IntArray
 from reident.kernels.tables.mondrian import mondrian, passes
 from reident.tables._criteria import Criteria
 from reident.tables._losses import bit_losses
 from reident.tables._published import textbook_mondrian
-from reident.tables.classes import text_of
+from reident.tables.classes import sorted_codes, text_of
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.order import OrderedColumn, code_matrix, has_scale, order_column, ranked
 
 __all__ = ["Partition", "partition"]
 
@@ -54,7 +53,7 @@ def partition(
     """Partition the records of a table; every part satisfies the criteria."""
     attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
     n = len(table)
-    codes, places, n_codes = code_matrix(attributes)
+    codes, places, n_codes = _code_matrix(attributes)
     _check_root(criteria, n)
     if method == "published":
         order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
@@ -79,18 +78,63 @@ def partition(
     return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
 
 
-def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
+def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> _OrderedColumn:
     """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
     has_order = column.dtype.kind in "iufbmM" or (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
     if hierarchy is None or has_order:
-        return order_column(column)
+        return _order_column(column)
     name = str(column.name)
     codes, values = pd.factorize(column)
     rows = hierarchy.rows_of(pd.Index(values), name)
     order = np.lexsort([hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)])
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    return ranked(name, rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
+    return _ranked(rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
+
+
+@dataclass(frozen=True)
+class _OrderedColumn:
+    """A column coded in its order; a number or a time is its own place, a category's place is its rank."""
+
+    codes: IntArray
+    known: pd.Index
+    places: FloatArray
+
+
+def _has_scale(values: pd.Index) -> bool:
+    return values.dtype.kind in "iufmM"
+
+
+def _ranked(codes: IntArray, values: pd.Index) -> _OrderedColumn:
+    return _OrderedColumn(codes, values, np.arange(len(values), dtype=np.float64))
+
+
+def _order_column(column: pd.Series) -> _OrderedColumn:
+    """Code a column: numbers and times by value, an ordered Categorical by its order, other values as text."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories()
+        if column.cat.ordered:
+            return _ranked(column.cat.codes.to_numpy(np.int64), column.cat.categories)
+        column = column.astype(column.cat.categories.dtype)
+    codes, index = sorted_codes(column, "a quasi-identifier")
+    if not _has_scale(index):
+        return _ranked(codes, index)
+    timed = isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex)
+    places = (index.asi8 if timed else index.to_numpy()).astype(np.float64)
+    if not np.isfinite(places).all():
+        raise DataError(f"a quasi-identifier must be finite, got an infinite value in {column.name!r}")
+    return _OrderedColumn(codes, index, places)
+
+
+def _code_matrix(columns: list[_OrderedColumn]) -> tuple[np.ndarray, FloatArray, IntArray]:
+    """Return the codes (int32, n x q), the places (q x most values) and the number of values of each column."""
+    codes = np.empty((columns[0].codes.size, len(columns)), dtype=np.int32)
+    n_codes = np.array([len(column.known) for column in columns], dtype=np.int64)
+    places = np.zeros((len(columns), int(n_codes.max())))
+    for j, column in enumerate(columns):
+        codes[:, j] = column.codes
+        places[j, : n_codes[j]] = column.places
+    return codes, places, n_codes
 
 
 def _check_root(criteria: Criteria, n: int) -> None:
@@ -112,13 +156,13 @@ def _passes(criteria: Criteria, part: IntArray) -> bool:
     return all(passes(counts, part.size, rule, ell, limit, overall) for rule, ell, limit in rules)
 
 
-def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
+def _labels(attribute: _OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
     """Return each record's label: made once for each pair of ends, then looked up."""
     names = [text_of(value) for value in attribute.known]
     if isinstance(attribute.known, pd.DatetimeIndex) and (attribute.known == attribute.known.normalize()).all():
         names = [name[:10] for name in names]  # days without a time
     pairs, unique = pd.factorize(low * len(names) + high)
-    scaled, shortened = has_scale(attribute.known), names == sorted(names)
+    scaled, shortened = _has_scale(attribute.known), names == sorted(names)
     ends = (divmod(int(pair), len(names)) for pair in unique)
     labels = [_label(names, *pair, scaled=scaled, shortened=shortened) for pair in ends]
     return pd.Index(labels, dtype="str").take(pairs[classes])
@@ -134,7 +178,7 @@ def _label(names: list[str], low: int, high: int, *, scaled: bool, shortened: bo
     return "{" + ", ".join(names[low : high + 1]) + "}"
 
 
-def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> list[float]:
+def _widths(attributes: list[_OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> list[float]:
     """Return the mean width of each attribute's ranges, as a share of the table's."""
     widths = []
     for j, attribute in enumerate(attributes):
@@ -145,7 +189,7 @@ def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, size
 
 
 def _losses(
-    attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray, certainty: float
+    attributes: list[_OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray, certainty: float
 ) -> dict[str, float]:
     n = int(sizes.sum())
     bits_lost, bits_all = [], []

@@ -1,4 +1,4 @@
-"""Metric. Noise inside classes: its relative error and loss of entropy, and confidence-based k-anonymity."""
+"""Metric. Noise inside classes: its relative error, and confidence-based k-anonymity."""
 
 from __future__ import annotations
 
@@ -27,13 +27,8 @@ __all__ = [
     "confidence_suppression",
     "epsilon_for_error",
     "expected_relative_error",
-    "noise_entropy_loss",
     "relative_error",
 ]
-
-
-#: Exponentials that are computed at once.
-_EXPONENTIALS = 1_000_000
 
 
 def _nonzero(values: FloatArray, name: str) -> FloatArray:
@@ -143,8 +138,8 @@ def epsilon_for_error(
 ) -> float:
     """Compute the epsilon at which Laplace noise inside classes has a wanted relative error.
 
-    The smallest error that an analysis tolerates gives the strongest noise that it survives. The answer comes from
-    the original values: publishing it with more than a few digits tells something about them.
+    The smallest error that an analysis tolerates gives the strongest noise. The answer depends on the original values:
+    publish it with few digits.
 
     Parameters
     ----------
@@ -178,70 +173,6 @@ def epsilon_for_error(
     return at_one / error
 
 
-def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLike) -> float:
-    """Return the share of a column's bits lost to Laplace noise: the non-uniform entropy loss, for noise.
-
-    Comparable with the losses ``"bits"`` and ``"column_bits"`` of `k_anonymise`: there a reader knows that a value is
-    one of those that a label covers, here that it is near the noisy value; both weigh the values by how often they
-    occur in the column.
-
-    Parameters
-    ----------
-    original, release : array_like of float, shape (n,)
-        The column before and after noise, row by row the same record. Round the original to the unit that matters
-        first: the bits of a column of all distinct values are those of telling records apart.
-    scales : array_like of float, shape (n,)
-        The scale of each record's noise; 0 for none.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 for a constant column, which has no bits to lose. Time O(n x distinct values).
-
-    Raises
-    ------
-    DataError
-        If the lengths differ, a value is not finite, or a scale is negative.
-
-    Examples
-    --------
-    >>> noise_entropy_loss([1.0, 2, 1, 2], [1.0, 2, 1, 2], [0, 0, 0, 0])
-    0.0
-    >>> round(noise_entropy_loss([1.0, 2, 1, 2], [400.0, -700, 99, 5], [1e9] * 4), 3)
-    1.0
-    """
-    before = check_vector(original, "original")
-    after = check_vector(release, "release", length=before.size)
-    b = check_vector(scales, "scales", length=before.size)
-    if (b < 0).any():
-        raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    support, inverse, counts = np.unique(before, return_inverse=True, return_counts=True)
-    everything = float(np.log2(before.size / counts)[inverse].sum())
-    if everything <= 0:
-        return 0.0
-    lost = _surprisal_bits(support, counts, inverse, after, b)
-    return float(np.clip(lost.sum() / everything, 0.0, 1.0))
-
-
-def _surprisal_bits(
-    support: FloatArray, counts: IntArray, true_codes: IntArray, noisy: FloatArray, scales: FloatArray
-) -> FloatArray:
-    """Return -log2 of the probability of each record's value, given its noisy value and the column's distribution.
-
-    `support` holds the column's distinct values, `counts` their frequencies, `true_codes` the place of each record's
-    value in it; Laplace noise of scale 0 leaves no doubt.
-    """
-    bits = np.zeros(true_codes.size)
-    noised = np.flatnonzero(scales > 0)
-    for rows in np.array_split(noised, noised.size * support.size // _EXPONENTIALS + 1):
-        distance = np.abs(noisy[rows, None] - support)
-        # Relative to the record's own term, so that nothing underflows where it matters.
-        distance -= distance[np.arange(rows.size), true_codes[rows], None]
-        total = np.exp(-distance / scales[rows, None]) @ counts
-        bits[rows] = np.log2(total / counts[true_codes[rows]])
-    return bits
-
-
 @dataclass(frozen=True)
 class ConfidenceSuppression:
     """Records to suppress for confidence-based k-anonymity.
@@ -254,15 +185,11 @@ class ConfidenceSuppression:
         The records that each one could be, inside the confidence range; -1 for records in no class.
     share : float
         The suppressed share of the records in classes.
-    n_records, n_classes : int
-        The records suppressed one by one, and the classes suppressed whole.
     """
 
     suppressed: BoolArray
     candidates: IntArray
     share: float
-    n_records: int
-    n_classes: int
 
 
 @checked
@@ -276,7 +203,7 @@ def confidence_suppression(
     confidence: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.99,
     centre: Annotated[str, Choice("release", "original")] = "release",
 ) -> ConfidenceSuppression:
-    """Find the records that an intruder narrows down to fewer than k candidates with some confidence.
+    """Find the records with fewer than k candidates for an intruder, at a given confidence.
 
     The intruder knows the original values of all records of a class and the scale of its noise; the range around a
     noisy value holds the original one with probability `confidence`.
@@ -293,8 +220,8 @@ def confidence_suppression(
     confidence : float
         In (0, 1).
     centre : {"release", "original"}
-        Around which value the range lies. The paper's text counts around the released value ec'_i, its formula around
-        the original ec_i; "release" is what an intruder can compute.
+        The middle of the range. The paper's text counts around the released value ec'_i, its formula around the
+        original ec_i; an intruder can compute "release".
 
     Returns
     -------
@@ -318,18 +245,14 @@ def confidence_suppression(
     b = check_vector(scales, "scales", length=n_classes)
     if (b < 0).any():
         raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    is_released = ids >= 0
-    class_of = ids[is_released]
-    middle = (after if centre == "release" else before)[is_released]
+    rows = np.flatnonzero(ids >= 0)
+    class_of = ids[rows]
+    middle = (after if centre == "release" else before)[rows]
     radius = -b[class_of] * np.log1p(-confidence)
     ordered = class_values(before, ids, "original")
     counts = count_between(ordered.values, ordered.starts, class_of, middle - radius, middle + radius)
     remaining = np.bincount(class_of, weights=counts >= k, minlength=n_classes)
-    whole = remaining < k
-    one_by_one = (counts > 0) & (counts < k) & ~whole[class_of]
-    suppressed = np.zeros(before.size, dtype=bool)
-    suppressed[is_released] = one_by_one | whole[class_of]
-    candidates = np.full(before.size, -1, dtype=np.int64)
-    candidates[is_released] = counts
-    share = float(suppressed.sum() / class_of.size)
-    return ConfidenceSuppression(suppressed, candidates, share, int(one_by_one.sum()), int(whole.sum()))
+    suppressed, candidates = np.zeros(before.size, dtype=bool), np.full(before.size, -1, dtype=np.int64)
+    suppressed[rows] = ((counts > 0) & (counts < k)) | (remaining < k)[class_of]
+    candidates[rows] = counts
+    return ConfidenceSuppression(suppressed, candidates, float(suppressed.sum() / rows.size))

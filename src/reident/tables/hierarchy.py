@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ from reident.base import (
     FloatArray,
     IntArray,
     ParameterError,
-    call_given,
-    check_callable,
     check_integer,
     check_listed,
     check_mapping,
@@ -218,28 +216,6 @@ class Hierarchy:
         return path
 
     # -- ways to make one ----------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_function(cls, values: Iterable[Any], functions: Sequence[Callable[[Any], Any]]) -> Hierarchy:
-        """Make a hierarchy from one function a level, each from the value to its label.
-
-        Parameters
-        ----------
-        values : iterable
-            The values to know; repetitions count once.
-        functions : sequence of callables
-            Level 1, level 2, ...
-
-        Examples
-        --------
-        >>> Hierarchy.from_function([1981, 1985, 1992], [lambda year: f"{year // 10}0s", lambda year: "*"])
-        Hierarchy(3 values, 3 levels of 3 > 2 > 1 labels)
-        """
-        levels = check_listed(functions, "functions")
-        for place, function in enumerate(levels):
-            check_callable(function, f"functions[{place}]")
-        known = _distinct(values)
-        return cls(call_given(lambda: [[value, *(label(value) for label in levels)] for value in known], "functions"))
 
     @classmethod
     def from_mapping(cls, *mappings: Mapping[Any, Any], top: str | None = "*") -> Hierarchy:

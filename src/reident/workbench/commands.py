@@ -47,6 +47,7 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -74,7 +75,8 @@ def open_(
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
-    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
+    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, **options.given(intruder=intruder)}
+    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), **rule)
     path = recipe.write(private_file(out))
     quoted = shlex.quote(str(path))
     print(f"\nrecipe: {path} (confirm the roles in it)\nnext: reident assess --recipe {quoted}")
@@ -102,6 +104,7 @@ def assess(
     limit: options.Limit = None,
     tolerate: options.Tolerate = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     must_keep: options.MustKeep = "",
     public: options.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
@@ -127,16 +130,17 @@ def assess(
         "public": options.public_inputs(public, lat, lon), "must_keep": listed(must_keep),
         "epsilon_quasi": listed(epsilon_quasi),
     }  # fmt: skip
-    rule: dict[str, Any] = {
-        name: value for name, value in (("limit", limit), ("tolerate", tolerate)) if value is not None
-    }
+    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder)
     source = ""
     if alone and edges is not None:
-        stated, dataset = Recipe(**rule), Dataset(edges, **more)
+        stated = Recipe(**rule)
+        dataset = Dataset(edges, intruder=stated.intruder, **more)
     else:
         opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
         known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
-        schema, chosen = stated.schema, {*known, *secret, lat, lon} - {None}
+        schema = stated.schema
+        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
+        chosen = {*known, *named, lat, lon} - {None}
         former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
         schema = schema.unknown() if known or lat or lon else schema
         schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
@@ -148,7 +152,7 @@ def assess(
             stated, schema=schema.with_roles(lat=lat, lon=lon, population=population, **roles), file=source,
             keep=[*dict.fromkeys([*stated.keep, *former])], **rule,
         )  # fmt: skip
-        dataset = Dataset.of(opened, recipe=stated, **more, **({} if edges is None else {"network": edges}))
+        dataset = Dataset.of(opened, recipe=stated, **more, **options.given(network=edges))
     knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
     knowledge = knowledge if len(dataset.data.columns) else "relations"
     print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
@@ -257,6 +261,7 @@ def check(
     household: options.Household = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: options.Earlier = None,
     control: options.Control = None,
@@ -291,7 +296,7 @@ def check(
         )  # fmt: skip
     dataset = dataset.with_roles(
         register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
-        release_crs=release_crs,
+        release_crs=release_crs, **options.given(intruder=intruder),
     )  # fmt: skip
     released: Any = release
     if network and release.is_file():

@@ -323,7 +323,6 @@ BAD = [
     ('registration_attack', ParameterError, "`known` must name columns of `known`, got ['lat_deg', 'lon_deg']", dict(known=PLACES[["sex"]])),
     ('registration_attack', ParameterError, "`quasi` must name columns of `release`, got ['absent']: the table", dict(quasi="absent")),
     ('registration_attack', DataError, '`sd_km` must leave some distance in: all are 0 or infinite', dict(sd_km=np.zeros((4, 4)))),
-    ('registration_attack', ParameterError, '`each_record` must be True or False', dict(each_record=2)),
     ('registration_attack', ParameterError, '`n_pairs` must be at least 1, got 0', dict(n_pairs=0)),
     ('registration_attack', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
     ('mask_population_donut', ParameterError, '`k_min` must be at most `k_max` (5), got 9', dict(k_min=9)),

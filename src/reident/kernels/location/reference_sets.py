@@ -206,27 +206,3 @@ def merge_pieces(pieces, known, tol):
                 stands[j] = False
                 moving = True
     return stands
-
-
-@jit
-def count_equal_differences(distances, rows, tol):
-    """Return how many differences of two of the rows have the size of another one, and how many were compared."""
-    n = distances.shape[0]
-    slots = np.empty(1 << int(np.ceil(np.log2(2 * n + 2))))
-    owners = np.empty(slots.shape[0], dtype=np.int32)
-    n_equal = n_compared = 0
-    for i in range(rows.shape[0]):
-        for j in range(i + 1, rows.shape[0]):
-            slots[:] = _EMPTY
-            is_repeated = np.zeros(n, dtype=np.bool_)
-            for y in range(n):
-                difference = abs(distances[rows[i], y] - distances[rows[j], y])
-                # As above.
-                if not difference > tol or y == rows[j]:
-                    continue
-                n_compared += 1
-                first = _partner(slots, owners, difference, y, tol)
-                if first >= 0:
-                    n_equal += 1 + (not is_repeated[first])
-                    is_repeated[first] = True
-    return n_equal, n_compared

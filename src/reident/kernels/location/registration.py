@@ -11,47 +11,8 @@ from reident.kernels._numba import jit
 
 
 @jit
-def _tangent_step(x, i, target, weight, pins, pin_weight, scale):
-    """Return the Gauss-Newton step of point i, all others held fixed, robust to outliers beyond `scale`."""
-    a, b, c = x[i, 0], x[i, 1], x[i, 2]
-    # Normal equations in 3-D; the component along the point itself is removed by the caller.
-    h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
-    for j in range(x.shape[0]):
-        w = weight[i, j]
-        if w <= 0.0 or j == i:
-            continue
-        cosine = a * x[j, 0] + b * x[j, 1] + c * x[j, 2]
-        u0, u1, u2 = x[j, 0] - cosine * a, x[j, 1] - cosine * b, x[j, 2] - cosine * c
-        sine = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-        if sine < 1e-12:
-            continue
-        u0, u1, u2 = u0 / sine, u1 / sine, u2 / sine
-        residual = np.arctan2(sine, cosine) - target[i, j]
-        # Cauchy weights: a distance that is far off hardly counts.
-        ratio2 = w * residual * residual / scale
-        w /= 1.0 + ratio2
-        h00 += w * u0 * u0
-        h01 += w * u0 * u1
-        h02 += w * u0 * u2
-        h11 += w * u1 * u1
-        h12 += w * u1 * u2
-        h22 += w * u2 * u2
-        g0 += w * residual * u0
-        g1 += w * residual * u1
-        g2 += w * residual * u2
-    w = pin_weight[i]
-    if w > 0.0:
-        h00, h11, h22 = h00 + w, h11 + w, h22 + w
-        g0 += w * (pins[i, 0] - a)
-        g1 += w * (pins[i, 1] - b)
-        g2 += w * (pins[i, 2] - c)
-    # The direction along the point has no say: make it stiff.
-    stiff = h00 + h11 + h22 + 1e-300
-    h00, h01, h02 = h00 + stiff * a * a, h01 + stiff * a * b, h02 + stiff * a * c
-    h11, h12, h22 = h11 + stiff * b * b, h12 + stiff * b * c, h22 + stiff * c * c
-    # A little damping keeps points with all neighbours in one line from jumping.
-    damp = 1e-3 * stiff
-    h00, h11, h22 = h00 + damp, h11 + damp, h22 + damp
+def solve_symmetric(h00, h01, h02, h11, h12, h22, g0, g1, g2):
+    """Solve three equations with a symmetric matrix by Cramer's rule; zeros if it is not positive definite."""
     m00, m01, m02 = h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11
     m11, m12, m22 = h00 * h22 - h02 * h02, h01 * h02 - h00 * h12, h00 * h11 - h01 * h01
     determinant = h00 * m00 + h01 * m01 + h02 * m02
@@ -64,16 +25,62 @@ def _tangent_step(x, i, target, weight, pins, pin_weight, scale):
 
 
 @jit
+def _tangent_step(x, i, target, weight, pin, pin_weight, scale):
+    """Return the Gauss-Newton step of point i, all others held fixed, robust to outliers beyond `scale`."""
+    a, b, c = x[i, 0], x[i, 1], x[i, 2]
+    # Normal equations in 3-D; the component along the point itself is removed by the caller.
+    h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
+    for j in range(target.shape[0]):
+        w = weight[j]
+        if w <= 0.0 or j == i:
+            continue
+        cosine = a * x[j, 0] + b * x[j, 1] + c * x[j, 2]
+        u0, u1, u2 = x[j, 0] - cosine * a, x[j, 1] - cosine * b, x[j, 2] - cosine * c
+        sine = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+        if sine < 1e-12:
+            continue
+        u0, u1, u2 = u0 / sine, u1 / sine, u2 / sine
+        residual = np.arctan2(sine, cosine) - target[j]
+        # Cauchy weights: a distance that is far off hardly counts.
+        ratio2 = w * residual * residual / scale
+        w /= 1.0 + ratio2
+        h00 += w * u0 * u0
+        h01 += w * u0 * u1
+        h02 += w * u0 * u2
+        h11 += w * u1 * u1
+        h12 += w * u1 * u2
+        h22 += w * u2 * u2
+        g0 += w * residual * u0
+        g1 += w * residual * u1
+        g2 += w * residual * u2
+    if pin_weight > 0.0:
+        h00, h11, h22 = h00 + pin_weight, h11 + pin_weight, h22 + pin_weight
+        g0 += pin_weight * (pin[0] - a)
+        g1 += pin_weight * (pin[1] - b)
+        g2 += pin_weight * (pin[2] - c)
+    # The direction along the point has no say: make it stiff.
+    stiff = h00 + h11 + h22 + 1e-300
+    h00, h01, h02 = h00 + stiff * a * a, h01 + stiff * a * b, h02 + stiff * a * c
+    h11, h12, h22 = h11 + stiff * b * b, h12 + stiff * b * c, h22 + stiff * c * c
+    # A little damping keeps points with all neighbours in one line from jumping.
+    damp = 1e-3 * stiff
+    return solve_symmetric(h00 + damp, h01, h02, h11 + damp, h12, h22 + damp, g0, g1, g2)
+
+
+@jit
 def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
-    """Move points, in place, so that their angles fit `target` (n, n) under `weight`; return the sweeps it took.
+    """Move the last m points, in place, so that their angles with the first k fit `target` (m, k) under `weight`.
 
     Point by point, each step is Gauss-Newton with the others fixed. `pins` (n, 3) pull with `pin_weight` (n,). `scale`
     is the weighted squared residual at which a distance loses half its weight. Ends when no point moves by `tolerance`.
+    Returns the number of sweeps.
     """
+    first = x.shape[0] - target.shape[0]
     for sweep in range(sweeps):
         largest = 0.0
-        for i in range(x.shape[0]):
-            s0, s1, s2 = _tangent_step(x, i, target, weight, pins, pin_weight, scale)
+        for i in range(first, x.shape[0]):
+            row = i - first
+            s0, s1, s2 = _tangent_step(x, i, target[row], weight[row], pins[i], pin_weight[i], scale)
             length = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
             if length > 0.05:
                 s0, s1, s2 = 0.05 * s0 / length, 0.05 * s1 / length, 0.05 * s2 / length
