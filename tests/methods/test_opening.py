@@ -276,7 +276,6 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "quasi-identifier" in done.stdout
     assert "read as cp1252" in done.stdout
-    assert (tmp_path / "r.png").stat().st_size > 5000
     recipe = rd.workbench.read_recipe(tmp_path / "r.yaml")
     assert recipe == recipe_of(rd.workbench.open_file(path), "a.csv")
     pd.testing.assert_frame_equal(open_by_recipe(None, tmp_path / "r.yaml")[0].data, rd.workbench.open_file(path).data)

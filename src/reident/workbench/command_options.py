@@ -16,8 +16,8 @@ import typer
 from reident.base import ParameterError
 
 __all__ = [
-    "listed", "original", "parted", "public_inputs", "read_table", "refuse_for_network", "relations", "resumable",
-    "set_option", "stop", "tried_method", "was_interrupted"
+    "given", "listed", "original", "parted", "public_inputs", "read_table", "refuse_for_network", "relations",
+    "resumable", "set_option", "stop", "tried_method", "was_interrupted"
 ]  # fmt: skip
 
 # Options of several commands, and those with a long help.
@@ -29,7 +29,10 @@ Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degr
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
-Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
+Sensitive = Annotated[
+    str,
+    typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
+]
 Public = Annotated[
     list[str] | None,
     typer.Option("--public", help="A public input of a method: candidates=FILE, area=FILE, density=FILE; repeatable."),
@@ -44,6 +47,12 @@ Names = Annotated[
 ]
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
+Intruder = Annotated[
+    str | None,
+    typer.Option(
+        help="prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
+    ),
+]
 Population = Annotated[
     float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
 ]
@@ -95,6 +104,11 @@ LimitAttribute = Annotated[
 Rewrite = Annotated[
     Path | None, typer.Option(help="Write the judged cells into this new file, which holds nothing else.")
 ]
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def parted(text: str, option: str, form: str) -> tuple[str, str]:

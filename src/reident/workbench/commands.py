@@ -28,9 +28,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def open_(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, Stata, SPSS, GeoPackage, GeoJSON, ...")],
-    out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
-        "recipe.yaml"
-    ),
+    out: Annotated[Path, typer.Option(help="The recipe to write.")] = Path("recipe.yaml"),
     sep: Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")] = None,
     decimal: Annotated[
         str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
@@ -49,7 +47,8 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: options.Population = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a recipe and its picture.")] = False,
+    intruder: options.Intruder = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recipe.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
@@ -59,15 +58,10 @@ def open_(
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
-    picture = out.with_suffix(".png")
-    if picture == out:
-        raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
-    for written in (out, picture):
-        if written.exists() and (not force or (file.exists() and written.samefile(file))):
-            raise ParameterError(
-                f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
-                "replaces both, never the file"
-            )
+    if out.exists() and (not force or (file.exists() and out.samefile(file))):
+        raise ParameterError(
+            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force replaces it, never the file"
+        )
     reading: dict[str, Any] = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else listed(missing), "text": listed(text), "names": listed(names),
@@ -81,12 +75,11 @@ def open_(
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
-    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), limit=limit, tolerate=tolerate)
+    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, **options.given(intruder=intruder)}
+    recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), **rule)
     path = recipe.write(private_file(out))
-    private_file(picture)
-    opened.draw().savefig(picture, dpi=130)
     quoted = shlex.quote(str(path))
-    print(f"\nrecipe: {path} (confirm the roles in it)\npicture: {picture}\nnext: reident assess --recipe {quoted}")
+    print(f"\nrecipe: {path} (confirm the roles in it)\nnext: reident assess --recipe {quoted}")
 
 
 def _role(text: str) -> tuple[str, str]:
@@ -111,6 +104,7 @@ def assess(
     limit: options.Limit = None,
     tolerate: options.Tolerate = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     must_keep: options.MustKeep = "",
     public: options.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
@@ -136,16 +130,17 @@ def assess(
         "public": options.public_inputs(public, lat, lon), "must_keep": listed(must_keep),
         "epsilon_quasi": listed(epsilon_quasi),
     }  # fmt: skip
-    rule: dict[str, Any] = {
-        name: value for name, value in (("limit", limit), ("tolerate", tolerate)) if value is not None
-    }
+    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder)
     source = ""
     if alone and edges is not None:
-        stated, dataset = Recipe(**rule), Dataset(edges, **more)
+        stated = Recipe(**rule)
+        dataset = Dataset(edges, intruder=stated.intruder, **more)
     else:
         opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
         known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
-        schema, chosen = stated.schema, {*known, *secret, lat, lon} - {None}
+        schema = stated.schema
+        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
+        chosen = {*known, *named, lat, lon} - {None}
         former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
         schema = schema.unknown() if known or lat or lon else schema
         schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
@@ -157,7 +152,7 @@ def assess(
             stated, schema=schema.with_roles(lat=lat, lon=lon, population=population, **roles), file=source,
             keep=[*dict.fromkeys([*stated.keep, *former])], **rule,
         )  # fmt: skip
-        dataset = Dataset.of(opened, recipe=stated, **more, **({} if edges is None else {"network": edges}))
+        dataset = Dataset.of(opened, recipe=stated, **more, **options.given(network=edges))
     knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
     knowledge = knowledge if len(dataset.data.columns) else "relations"
     print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
@@ -217,34 +212,28 @@ def protect(
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     stated = None if recipe is None else read_recipe(recipe)
-    of_records = {
+    roles: dict[str, Any] = {
         "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
-        "keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values, "household": household,
-        "person": person,
+        "household": household, "person": person,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
     of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
     pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
     is_network = entry is not None and entry.data == "network"
     if is_network or (stated is not None and stated.schema.ends):
-        options.refuse_for_network(of_records)
+        further = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
+        options.refuse_for_network(roles | further)
         if is_network and file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        dataset = (
-            Dataset(options.relations(file, ends, names)) if file and is_network else options.original(file, recipe)
-        )
+        edges = options.relations(file, ends, names) if file and is_network else None
+        dataset = options.original(file, recipe) if edges is None else Dataset(edges)
     else:
         if ends:
             raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
-        dataset = options.original(
-            file, recipe, crs=crs, names=names, quasi=quasi, sensitive=sensitive, household=household, person=person,
-            lat=lat, lon=lon, hierarchies=dict(map(read_form, hierarchy or [])), epsilon_quasi=epsilon_quasi,
-            public=options.public_inputs(public, lat, lon),
-        )  # fmt: skip
-        pipeline = replace(
-            pipeline, missing=missing_values or pipeline.missing,
-            keep=list(dict.fromkeys([*pipeline.keep, *listed(keep)])),
-        )  # fmt: skip
+        trees, tables = dict(map(read_form, hierarchy or [])), options.public_inputs(public, lat, lon)
+        dataset = options.original(file, recipe, names=names, **roles, hierarchies=trees, public=tables)
+        keep_all = list(dict.fromkeys([*pipeline.keep, *listed(keep)]))
+        pipeline = replace(pipeline, missing=missing_values or pipeline.missing, keep=keep_all)
     release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
     print("\n".join(release_lines(release, release.save(out))))
 
@@ -272,6 +261,7 @@ def check(
     household: options.Household = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: options.Population = None,
+    intruder: options.Intruder = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: options.Earlier = None,
     control: options.Control = None,
@@ -306,7 +296,7 @@ def check(
         )  # fmt: skip
     dataset = dataset.with_roles(
         register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
-        release_crs=release_crs,
+        release_crs=release_crs, **options.given(intruder=intruder),
     )  # fmt: skip
     released: Any = release
     if network and release.is_file():

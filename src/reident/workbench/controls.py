@@ -1,4 +1,4 @@
-"""Controls of the browser over the registry: which methods, and over which range of each one's parameter."""
+"""Controls of the browser: methods with the values of their parameters, and a page with one run at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 
 from reident.base import DataError, ParameterError
 from reident.methods import Entry, Parameter
@@ -21,8 +20,6 @@ WIDE: dict[str, Any] = {
     "style": {"description_width": "7rem"},
     "layout": widgets.Layout(width="100%", max_width="30rem"),
 }
-#: The numbers between two powers of ten that a range offers, and how many values of a range are tried.
-_BETWEEN, _TRIED = (1, 1.5, 2, 3, 5, 7), 4
 
 
 #: Gives sliders the names of their labels, for screen readers, and has changed messages read out.
@@ -134,7 +131,7 @@ def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[An
 
 
 class MethodChoice:
-    """Anonymisers to choose from, and below them a range for each one that is chosen.
+    """Anonymisers to choose from, and below them the values of each chosen one's varied parameter.
 
     Parameters
     ----------
@@ -147,63 +144,33 @@ class MethodChoice:
         self.ranges = widgets.VBox()
         self.widget = widgets.VBox([self.names, self.ranges])
         self._changed = changed
-        self._offered: dict[str, tuple[Entry, list[Any]]] = {}
-        self._sliders: dict[str, widgets.SelectionRangeSlider] = {}
-        self.names.observe(lambda _: self._offer_ranges(), "value")
+        self._values: dict[str, tuple[str, widgets.SelectMultiple]] = {}
+        self.names.observe(lambda _: self._show(), "value")
 
     def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int) -> None:
         """Offer methods, each with the usual values of its varied parameter; choose the first."""
-        self._offered, self._sliders = {entry.name: (entry, usual) for entry, usual in offered}, {}
-        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        self.names.value = tuple(list(self._offered)[:chosen])
-        self._offer_ranges()
-
-    def _offer_ranges(self) -> None:
-        for name in self.names.value:
-            entry, usual = self._offered[name]
+        self._values = {}
+        for entry, usual in offered:
             parameter = varied(entry)
-            if parameter is not None and usual and name not in self._sliders:
-                self._sliders[name] = _range(entry, parameter, usual)
-                self._sliders[name].observe(lambda _: self._changed(), "value")
-        self.ranges.children = tuple(self._sliders[name] for name in self.names.value if name in self._sliders)
+            if parameter is not None and usual:
+                has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
+                unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
+                control = widgets.SelectMultiple(
+                    options=[(f"{value:g}", value) for value in usual], value=usual, rows=min(len(usual), 6),
+                    description=f"{entry.label}: {parameter.name}{unit}", style={"description_width": "initial"},
+                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+                )  # fmt: skip
+                control.observe(lambda _: self._changed(), "value")
+                self._values[entry.name] = parameter.name, control
+        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
+        self.names.value = tuple(entry.name for entry, _ in offered[:chosen])
+        self._show()
+
+    def _show(self) -> None:
+        self.ranges.children = tuple(self._values[name][1] for name in self.names.value if name in self._values)
         self._changed()
 
     def values(self, name: str) -> dict[str, list[Any]]:
-        """Return the varied parameter of a chosen method with four values of its range; empty without a range."""
-        if name not in self._sliders:
-            return {}
-        parameter = varied(self._offered[name][0])
-        assert parameter is not None
-        steps = [value for _, value in self._sliders[name].options]
-        first, last = (steps.index(value) for value in self._sliders[name].value)
-        return {parameter.name: [steps[i] for i in np.unique(np.linspace(first, last, _TRIED).round().astype(int))]}
-
-
-def _range(entry: Entry, parameter: Parameter, usual: Sequence[Any]) -> widgets.SelectionRangeSlider:
-    steps = _steps(parameter, usual)
-    has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
-    unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
-    return widgets.SelectionRangeSlider(
-        options=[(f"{value:g}", value) for value in steps],
-        index=(steps.index(min(usual)), steps.index(max(usual))),
-        description=f"{entry.label}: {parameter.name}{unit}",
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
-        continuous_update=False,
-    )
-
-
-def _steps(parameter: Parameter, usual: Sequence[Any]) -> list[Any]:
-    """Return round values a power of ten around the usual ones, as far as the parameter may have them."""
-    low, high = np.floor(np.log10(min(usual))) - 1, np.ceil(np.log10(max(usual))) + 1
-    offered = {float(f"{part * 10.0**power:.2g}") for power in np.arange(low, high) for part in _BETWEEN}
-    offered = {value for value in offered if min(usual) / 10 <= value <= max(usual) * 10}
-    if parameter.kind == "int":
-        offered = {int(value) for value in offered if value == int(value)}
-    allowed = set(usual)
-    for value in offered:
-        try:
-            allowed.add(parameter.check(value))
-        except ParameterError:
-            continue
-    return sorted(allowed)
+        """Return the chosen values of a method's varied parameter; empty without one, or where none is chosen."""
+        parameter, control = self._values.get(name, ("", None))
+        return {parameter: list(control.value)} if control is not None and control.value else {}

@@ -16,6 +16,7 @@ import pandas as pd
 from reident.base import (
     IntArray,
     ParameterError,
+    check_choice,
     check_columns,
     check_listed,
     check_mapping,
@@ -26,20 +27,21 @@ from reident.methods.release import LAT, LON, Knowledge
 from reident.networks.files import Relations, read_graph, relations_of
 from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.places.points import check_crs
+from reident.tables.labels import places_among
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.microdata import Microdata, has_places, in_columns, is_graph, microdata, persons_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
-from reident.workbench.schema import UNKNOWN, Column, Schema
+from reident.workbench.schema import INTRUDERS, UNKNOWN, Column, Schema
 
 __all__ = ["Dataset", "open_dataset"]
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
 _SETTINGS: dict[str, Any] = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
-    "epsilon_quasi": (), "release_crs": None,
+    "epsilon_quasi": (), "release_crs": None, "intruder": INTRUDERS[0],
 }  # fmt: skip
 
 
@@ -64,7 +66,8 @@ class Dataset:
         records of the same population that took no part in making a synthetic table. ``epsilon_quasi``: numeric
         quasi-identifiers that may get noise inside classes. ``must_keep``: what an advised release must not withhold,
         "place", or a quasi-identifier, and with it all that are released. ``release_crs``: what the coordinates of a
-        release mean, where they differ from the original's.
+        release mean, where they differ from the original's. ``intruder``: knows that a person is in the file
+        ("prosecutor", the default), or does not ("journalist"): then the survey weights say how probable that is.
 
     Attributes
     ----------
@@ -124,6 +127,7 @@ class Dataset:
         self.epsilon_quasi = check_columns(
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
         )
+        self.intruder = check_choice(settings["intruder"], "intruder", INTRUDERS)
         self.release_crs = check_crs(settings["release_crs"], "release_crs")
 
     @classmethod
@@ -145,6 +149,7 @@ class Dataset:
         if recipe is None:
             return cls(data, **given)
         recipe = read_recipe_of(recipe)
+        given = {"intruder": recipe.intruder, **given}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
@@ -169,7 +174,7 @@ class Dataset:
 
     def _changed(self, **attributes: Any) -> Dataset:
         made = copy.copy(self)
-        for name in ("table", "frame", "hierarchies"):
+        for name in ("table", "frame", "hierarchies", "guarded"):
             made.__dict__.pop(name, None)
         made.__dict__.update(attributes)
         return made
@@ -253,6 +258,27 @@ class Dataset:
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
         return hierarchies_of({**stated, **self.forms}, pd.DataFrame(self.data))
 
+    @cached_property
+    def guarded(self) -> dict[str, list[Any]]:
+        """The values that are a secret, of the sensitive columns of which some values are none.
+
+        Raises
+        ------
+        ParameterError
+            If no record has such a value.
+        """
+        columns = {name: self.schema.columns[name].secret for name in self.sensitive}
+        guarded = {name: list(values) for name, values in columns.items() if values is not None}
+        for name, values in guarded.items():
+            present = pd.Index(self.data[name].dropna().unique(), dtype=object)
+            for value, place in zip(values, places_among(pd.Series(values, dtype=object), present), strict=True):
+                if place < 0:
+                    raise ParameterError(
+                        f"`sensitive` must name a value of {name}, got {value!r}: it has "
+                        f"{', '.join(map(str, present[:6]))}"
+                    )
+        return guarded
+
     def weights(self) -> tuple[pd.Series | None, str]:
         """Return the number of persons that each record stands for, and a note about changes of the weights."""
         name = self.schema.single("weight")
@@ -284,11 +310,17 @@ class Dataset:
         columns = (table[self.quasi] if known is None else known).set_axis(table.index)
         if self.has_places:
             columns = columns.assign(**{name: table[name] for name in (LAT, LON)})
+        if self.intruder != INTRUDERS[0] and self.schema.single("weight") is None:
+            raise ParameterError(
+                "`intruder` journalist needs survey weights, which say how many persons each record stands for, got "
+                "none: `weight` names their column, in a recipe its role is weight"
+            )
         secrets = {name: table[name] for name in self.sensitive}
         first, household = next(iter(secrets), None), self.schema.single("household")
         return Knowledge(
             known=columns, quasi=listed, truth=truth, sensitive=first,
             secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
+            guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
             households=None if household is None else table[household], weights=self.weights()[0],
             hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip

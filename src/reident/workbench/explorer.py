@@ -67,7 +67,7 @@ def examples(rng: int = 0) -> dict[str, Example]:
 class Explorer(Page):
     """Widgets over a risk-utility map.
 
-    Choose data, methods and the range of each method's parameter, an attack and a use of the data, and run: the map
+    Choose data, methods and the values of each method's parameter, an attack and a use of the data, and run: the map
     fills while results arrive, and moving its limit moves the advice. A click on a release shows the claims of the
     intruder, the code that makes and checks such a release, and on demand the judgement of `check`: every attack, all
     persons. `risk_utility` and `check` give the same.
@@ -151,7 +151,7 @@ class Explorer(Page):
         self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(reasons)}" if reasons else "")
 
     def specs(self) -> list[dict[str, Any]]:
-        """Return the chosen methods with four values of each range, as `risk_utility` takes them."""
+        """Return the chosen methods and values, as `risk_utility` takes them."""
         return [{"name": name, **self.methods.values(name)} for name in self.methods.names.value]
 
     def _forget(self) -> None:

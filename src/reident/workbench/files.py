@@ -40,12 +40,9 @@ def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
     return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
 
 
-def read_like(
-    path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = (), table: str | None = None
-) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    options |= part_of(path, table)
     data, before = open_file(path, **options).data, getattr(original, "columns", ())
     texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
     return open_file(path, text=texts, **options).data if texts else data

@@ -57,6 +57,8 @@ class Microdata:
         Relations between the records; node i is the record of row i of `table`.
     persons : Series or None
         The person of each record, where persons have several; all of a person's records are drawn together.
+    guarded : sequence or None
+        The sensitive values that are a secret; None: all.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class Microdata:
     crs: str = ""
     network: Any = None
     persons: pd.Series | None = None
+    guarded: Sequence[Any] | None = None
 
     def digest(self) -> str:
         """Return a hash of the content."""
@@ -81,6 +84,7 @@ class Microdata:
             "hierarchies": {name: _rows(one) for name, one in self.hierarchies.items()},
             "epsilon_quasi": list(self.epsilon_quasi),
             "crs": self.crs,
+            **({} if self.guarded is None else {"guarded": list(map(str, self.guarded))}),
             "public": sorted(self.public),
             "relations": None if self.network is None else self.network.n_nodes,
         }
@@ -191,7 +195,7 @@ def microdata(
         {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed} if kind == "table" else {},
         noisy, read_public(dataset.public if public is None else public),
         _projected(dataset.frame if data is None else data) if kind == "places" else "",
-        persons=None if persons is None else persons.set_axis(dataset.labels),
+        persons=None if persons is None else persons.set_axis(dataset.labels), guarded=dataset.guarded.get(str(secret)),
     )  # fmt: skip
 
 

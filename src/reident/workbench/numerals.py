@@ -45,8 +45,8 @@ def count_cells(cells: list[str], counts: np.ndarray, wanted: set[str]) -> int:
     return int(sum(n for cell, n in zip(cells, counts, strict=True) if cell in wanted))
 
 
-def decimals_of(values: pd.Series, most: int = 12) -> int | None:
-    """Return with how many digits after the point a column of numbers is written, None for more than `most`.
+def decimals_of(values: pd.Series) -> int | None:
+    """Return with how many digits after the point a column of numbers is written, None for more than 12.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def decimals_of(values: pd.Series, most: int = 12) -> int | None:
         return 0
     numbers = values.dropna().to_numpy(np.float64)
     numbers = numbers[np.isfinite(numbers)]
-    for digits in range(most + 1):
+    for digits in range(13):
         if np.array_equal(np.round(numbers, digits), numbers):
             return digits
     return None

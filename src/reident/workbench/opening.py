@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from reident.workbench.columns import Typed, file_decimal, type_text, type_value
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
 from reident.workbench.roles import doubtful_places, place_columns, propose
 from reident.workbench.schema import Column, Schema
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["OpenedFile", "open_file"]
 
@@ -70,12 +67,6 @@ class OpenedFile:
             distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
             rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
         return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
-
-    def draw(self) -> Figure:
-        """Draw the values of each column, and where the records are."""
-        from reident.workbench.figures import draw_columns
-
-        return draw_columns(self)
 
     def __str__(self) -> str:
         """Return the text that `reident open` prints."""
@@ -149,28 +140,26 @@ def open_file(
     if not path.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(path)!r}")
     kind = file_kind(path)
-    for value, name in ((separator, "separator"), (encoding, "encoding"), (sheet, "sheet"), (layer, "layer")):
-        check_text(value, name)
-    check_crs(crs, "crs")
     if missing is not None:
         missing = [str(cell) if isinstance(cell, int | float) else cell for cell in check_listed(missing, "missing")]
-        for cell in missing:
-            check_text(cell, "missing", optional=False)
+    columns = check_several(names, "names")
+    stated = {"separator": separator, "encoding": encoding, "sheet": sheet, "layer": layer}
+    for name, value in [*stated.items(), *(("missing", c) for c in missing or ()), *(("names", c) for c in columns)]:
+        check_text(value, name, optional=name in stated)
+    check_crs(crs, "crs")
     if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
-    columns = check_several(names, "names")
-    for name in columns:
-        check_text(name, "names", optional=False)
     if kind not in READERS:
         advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         advice = "; save it as .xlsx" if kind == ".xls" else advice
         raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{advice}")
     check_content(path, kind)
-    stated = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer}
-    _refuse_unused(kind, {**stated, "names": columns or None}, path.name)
-    options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": columns}
+    for option, value in {**stated, "decimal": decimal, "names": columns or None}.items():
+        if value is not None and kind not in _KINDS_OF_OPTION[option]:
+            kinds = ", ".join(_KINDS_OF_OPTION[option])
+            raise ParameterError(f"`{option}` must be left out for {path.name!r}, it is for {kinds}, got {value!r}")
     try:
-        cells, dialect, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
+        cells, dialect, receipts, notes = READERS[kind](path, **stated, crs=crs, names=columns)
     except (DataError, ParameterError):
         raise
     except Exception as error:
@@ -197,14 +186,6 @@ _KINDS_OF_OPTION = {
     "layer": GEOGRAPHIC,
     "names": (*DELIMITED, *(f".{kind}" for kind in EXCEL)),
 }
-
-
-def _refuse_unused(kind: str, options: Mapping[str, Any], name: str) -> None:
-    """Refuse options that are about another kind of file."""
-    for option, value in options.items():
-        if value is not None and kind not in _KINDS_OF_OPTION[option]:
-            kinds = ", ".join(_KINDS_OF_OPTION[option])
-            raise ParameterError(f"`{option}` must be left out for {name!r}, it is for {kinds}, got {value!r}")
 
 
 def describe(

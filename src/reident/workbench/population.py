@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-import numpy as np
-import pandas as pd
-
-from reident.methods.attacks import in_persons
 from reident.methods.release import Knowledge, Release
-from reident.tables.record_risk import individual_risk
-from reident.workbench.evaluate import RiskReport
+from reident.workbench.evaluate import RiskReport, individual_risks
 
 __all__ = ["Population", "group_notes", "population_of"]
 
@@ -48,10 +43,6 @@ class Population:
             "and Franconi's model)."
         )
 
-    def as_dict(self) -> dict[str, float]:
-        """Return the numbers by name."""
-        return {name: round(value, 6) for name, value in asdict(self).items()}
-
 
 def _percent(share: float) -> str:
     return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
@@ -61,24 +52,12 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
     """Return the risks in the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
-    release, knowledge = in_persons(release, knowledge)
-    assert knowledge.weights is not None
-    weights = pd.to_numeric(knowledge.weights).to_numpy(float)
-    inside = np.flatnonzero(knowledge.present)
-    inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    own, above = weights[inside], judged.persons["above"].to_numpy(bool)
-    alike = (
-        knowledge.agreement(release).patterns()[1]
-        if knowledge.unperturbed(release)
-        else np.zeros(len(weights), dtype=int)
-    )
-    found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()
-    # Who has no record that agrees is not found by labels.
-    found = np.where(knowledge.agreement(release).counts()[inside] > 0, found, 0.0)
-    total = float(own.sum())
+    model = individual_risks(release, knowledge)
+    weights, found, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
+    total = float(weights.sum())
     return Population(
-        total, float(own[above].sum()) / total, float(found.mean()), float(found.max()),
-        float(own[found > limit + 1e-12].sum()) / total,
+        total, float(weights[above].sum()) / total, float(found.mean()), float(found.max()),
+        float(weights[found > limit + 1e-12].sum()) / total,
     )  # fmt: skip
 
 
@@ -87,6 +66,11 @@ def group_notes(
 ) -> list[str]:
     """Return a sentence about households and one about weights, after the changes of the weights."""
     notes = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    if not knowledge.knows_presence:
+        notes.append(
+            "The intruder is assumed not to know which persons are in the file: each risk is multiplied by the "
+            "probability that a person with the same labels is (by the survey weights, Benedetti and Franconi's model)."
+        )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
         notes.append(

@@ -14,6 +14,7 @@ from reident.methods.forms import guarantee
 from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
+from reident.workbench.composition import codes_of
 
 __all__ = ["class_sizes", "counted_guarantee"]
 
@@ -21,18 +22,14 @@ __all__ = ["class_sizes", "counted_guarantee"]
 def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
     """Return the size of each record's class, equal cells as a stranger reads them.
 
-    Parameters
-    ----------
-    cells : DataFrame
-    wildcards : bool
-        Whether a missing cell agrees with every value; else it is a value of its own.
+    With `wildcards` a missing cell agrees with every value; else it is a value of its own.
     """
     if not len(cells.columns):
         return np.full(len(cells), len(cells), dtype=np.int64)
-    texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
     if wildcards:
+        texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
         return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
-    ids = class_ids([pd.factorize(texts[name].fillna(""))[0].astype(np.int64) for name in texts])[0]
+    ids = class_ids([codes_of(cells[name]) for name in cells])[0]
     sizes: IntArray = np.bincount(ids)[ids]
     return sizes
 

@@ -20,7 +20,7 @@ from reident.data._yaml import text_hint
 from reident.methods import find
 from reident.workbench.making import MISSING, Step, settings_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import Schema, read_values, write_roles
+from reident.workbench.schema import INTRUDERS, Schema, read_values, write_roles
 
 __all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_of"]
 
@@ -52,6 +52,8 @@ class Recipe:
         `assess` to search, a list of values.
     limit, tolerate : float
         The tolerable risk of a person, and the share of persons who may lie above it.
+    intruder : {"prosecutor", "journalist"}
+        Whether the intruder knows who is in the file.
     methods : list of mapping
         What `assess` tries instead of everything that fits: ``method`` and, where wanted, ``parameters``, each a value
         or a list of values.
@@ -66,6 +68,7 @@ class Recipe:
     chain: list[Mapping[str, Any]] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0
+    intruder: str = INTRUDERS[0]
     methods: list[Mapping[str, Any]] = field(default_factory=list)
 
     def tried(self) -> dict[str, list[dict[str, Any]]]:
@@ -188,6 +191,7 @@ def read_recipe(path: str | Path) -> Recipe:
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
     check_real(recipe.limit, "limit", low=0, high=1)
     check_real(recipe.tolerate, "tolerate", low=0, high=1)
+    check_choice(recipe.intruder, "intruder", INTRUDERS)
     for name in ("chain", "methods"):
         for step in check_listed(getattr(recipe, name), name):
             _check_step(step, name)

@@ -171,12 +171,11 @@ class Plan:
         outcome = report.outcomes.get(trial["attack"])
         return pd.DataFrame(columns=["release", "known", "right"]) if outcome is None else outcome.links
 
-    def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
+    def frame(self, trials: pd.DataFrame) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
         pairs = itertools.product(self.attacks, self.utilities)
         parts = [
-            self._panel(trials, name, settings, utility, options, level)
-            for (name, settings), (utility, options) in pairs
+            self._panel(trials, name, settings, utility, options) for (name, settings), (utility, options) in pairs
         ]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
@@ -190,7 +189,7 @@ class Plan:
         return {name: why.mode().iloc[0] for name, why in reasons.items() if len(why) and why.notna().all()}
 
     def _panel(
-        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
+        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters
     ) -> pd.DataFrame:
         measured = trials[(trials["attack"] == name) & trials["risk"].notna() & trials[utility].notna()]
         measured = measured.astype(dict.fromkeys([*_MEANS, "risk", utility], float))
@@ -198,7 +197,7 @@ class Plan:
         if releases.empty:
             return pd.DataFrame(columns=COLUMNS)
         frame = ru_frame(
-            releases, method="method", parameter="options", risk="risk", utility=utility, level=level,
+            releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
             attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"value": "setting"})  # fmt: skip
         chosen = [json.loads(text) for text in frame["setting"]]

@@ -14,6 +14,7 @@ from reident.base import (
     DataError,
     ParameterError,
     check_choice,
+    check_listed,
     check_mapping,
     check_real,
     check_several,
@@ -22,7 +23,7 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
+__all__ = ["INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -44,6 +45,8 @@ WORDS = {
     "quasi": "quasi-identifier",
     **{name: name for name in ("sensitive", "identifier", "person", "household", "weight", "other")},
 }
+#: The intruder knows that a person is in the file, or does not.
+INTRUDERS = ("prosecutor", "journalist")
 #: Roles that one column has at most.
 SINGLE = ("person", "household", "weight")
 #: What to do where no column is known.
@@ -55,13 +58,17 @@ UNKNOWN = (
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its role ("" for none), its type, the reason for both, and its name in a release."""
+    """One column: its role ("" for none), its type, the reason for both, and its name in a release.
+
+    Of a sensitive column `secret` lists the values that must not become known; None: none of them must.
+    """
 
     role: str = ""
     type: str = ""
     reason: str = ""
     hierarchy: Any = None
     called: str = ""
+    secret: Sequence[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,9 @@ class Schema:
         for word, given in roles.items():
             role = WORDS[check_choice(word, "role", tuple(WORDS))]
             names = check_several(given, word)
+            secrets: dict[str, list[str]] = {}
+            if role == "sensitive":
+                names, secrets = self._secrets(names)
             if twice := [name for name in names if names.count(name) > 1]:
                 raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
             if absent := [name for name in names if name not in self.columns]:
@@ -165,6 +175,8 @@ class Schema:
                 raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {both[0]!r}")
             earlier = [name for name in schema.named(role) if name not in names]
             schema = schema.assign(dict.fromkeys(earlier, "") | dict.fromkeys(names, role), "stated")
+            columns = {name: replace(schema.columns[name], secret=values) for name, values in secrets.items()}
+            schema = replace(schema, columns={**schema.columns, **columns})
         for role in SINGLE:
             schema.single(role)
         if population is not None:
@@ -177,6 +189,16 @@ class Schema:
         if lat is not None:
             return schema.with_places(lat, lon, crs)
         return schema if crs is None else replace(schema, crs=check_crs(crs, "crs"))
+
+    def _secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+        """Split ``depression=yes`` into the column and the value that is a secret."""
+        secrets: dict[str, list[str]] = {}
+        for text in given:
+            name, sign, value = text.partition("=") if isinstance(text, str) else (text, "", "")
+            if sign and text not in self.columns:
+                secrets.setdefault(name, []).append(value)
+        plain = [text for text in given if text in self.columns or not (isinstance(text, str) and "=" in text)]
+        return [*plain, *secrets], secrets
 
     def unknown(self) -> Schema:
         """Return a schema of an intruder with no knowledge: no column is known, but for a file's own geometry."""
@@ -250,6 +272,8 @@ class Schema:
                 file = form.get("file") if isinstance(form, Mapping) else form
                 if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():
                     fields["hierarchy"] = str(folder / file)
+                if fields.get("secret") is not None:
+                    check_listed(fields["secret"], f"secret values of {name}")
                 made[name] = Column(**fields)
         return cls(made, new=new, derived=tuple(derived), **further)
 

@@ -130,6 +130,7 @@ def _knowledge(files: Drawn, release: Release) -> Knowledge:
         secrets=files.secrets, hierarchies=data.hierarchies, network=files.network,
         windows=windows if data.kind == "places" else None, repeat=repeat, public=data.public,
         persons=files.persons, n_persons=max(500, len(known)),
+        guarded={} if data.guarded is None else {str(data.sensitive): data.guarded},
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from reident.workbench.wizard_page import MAP, RULE, STYLE, found_text, head, li
 __all__ = ["Wizard"]
 
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
+_INTRUDERS = {"knows that a person is in the file": "prosecutor", "does not know it": "journalist"}
 _PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}
 
 
@@ -72,6 +73,7 @@ class Wizard(Page):
         self._parts = widgets.VBox([self.part])
         self.found, self.wrong, self.taken = (widgets.HTML() for _ in range(3))
         self.columns = ColumnChoice(self._choose)
+        self.intruder = widgets.Dropdown(options=_INTRUDERS, description="intruder", **WIDE)
         self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
         self.assess = widgets.Button(description="Assess", button_style="primary")
         self.protect = widgets.Button(description="Make the release and check it")
@@ -80,15 +82,15 @@ class Wizard(Page):
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
         self.part.observe(lambda _: self._open(self.part.value), "value")
-        for control in (self.tolerate, self.limit, self.profile):
+        for control in (self.tolerate, self.limit, self.intruder, self.profile):
             control.observe(lambda _: self._change(), "value")
         self.assess.on_click(lambda _: self.run("assess"))
         self.protect.on_click(lambda _: self.run("protect"))
         self._later = widgets.VBox(
             [
                 head("2. The columns"), widgets.HTML(roles_text()), self.columns.widget, self.wrong,
-                head("3. The limit"), widgets.HTML(f"<p>{RULE}</p>"), self.limit, self.tolerate, self.profile,
-                widgets.HBox([self.assess, self.stop]),
+                head("3. The limit"), widgets.HTML(f"<p>{RULE}</p>"), self.limit, self.tolerate, self.intruder,
+                self.profile, widgets.HBox([self.assess, self.stop]),
                 head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
                 head("5. Files to take away"), self.taken,
             ]
@@ -156,8 +158,10 @@ class Wizard(Page):
         if not schema.named("quasi-identifier", "place", "node"):
             raise ParameterError("No column is known to others: choose the roles quasi-identifier, place or node.")
         reading = {**self.recipe.reading, **({"crs": crs} if crs else {})}
-        rule = {"limit": float(self.limit.value), "tolerate": float(self.tolerate.value)}
-        return replace(self.recipe, schema=schema, reading=reading, **rule)  # type: ignore[arg-type]
+        return replace(
+            self.recipe, schema=schema, reading=reading, limit=float(self.limit.value),
+            tolerate=float(self.tolerate.value), intruder=self.intruder.value,
+        )  # fmt: skip
 
     def dataset(self) -> Dataset:
         """Return the file with the roles that are chosen."""

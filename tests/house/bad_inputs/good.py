@@ -95,7 +95,6 @@ GOOD = {
     'Ratings.from_table': dict(table=pd.DataFrame({"user": [0, 1], "item": [0, 0], "stars": [3, 4], "day": [5, 6]})),
     'FuzzyMeasure': dict(values=[0, 0.5, 0.5, 1], variables=["a", "b"]),
     'FuzzyMeasure.from_weights': dict(weights={"a": 0.5, "b": 0.5}),
-    'FuzzyMeasure.from_moebius': dict(moebius=[0, 0.5, 0.5, 0], variables=["a", "b"]),
     'FuzzyMeasure.choquet': dict(matrix=[[1.0, 2.0]]),
     'Hierarchy': dict(rows=[["a", "*"], ["b", "*"]]),
     'Hierarchy.from_mapping': dict(mappings=[{"a": "x"}]),

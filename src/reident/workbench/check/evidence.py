@@ -12,7 +12,7 @@ from scipy.stats import binom
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import KEPT
-from reident.tables.labels import texts_of
+from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import follows, written
 from reident.workbench.check.declarations import Declarations, place_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
@@ -68,7 +68,11 @@ class Evidence:
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
         secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
         others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}
-        return replace(known, secrets=secrets, other_secrets=others)
+        guarded = {}
+        for name, values in known.guarded.items():
+            has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
+            guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
+        return replace(known, secrets=secrets, other_secrets=others, guarded=guarded)
 
 
 def evidence(

@@ -171,7 +171,7 @@ class Verdict:
             "declared": dict(self.declared),
             "classes": None if self.classes is None else {str(size): int(n) for size, n in self.classes.items()},
             "knowledge": None if price is None else {"worst": _rows(price.worst), "columns": _rows(price.columns)},
-            "population": None if self.population is None else self.population.as_dict(),
+            "population": None if self.population is None else _rows(pd.DataFrame([asdict(self.population)]))[0],
             "attacks": _rows(run[[*_WRITTEN]]),
             "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run.items()],
             "notes": list(self.notes),
