@@ -120,7 +120,7 @@ def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
     """Count the points low..high-1 that `across` and `down` bring to a marked cell of their layer; `at` is for use."""
     x, y, z, layer = points[0, low:high], points[1, low:high], points[2, low:high], layers[low:high]
     for q in range(high - low):
-        # Several an instruction: no branch, and nothing looked up.
+        # Vectorised: no branch and no look-up.
         i = np.int64(np.floor(across[0] * x[q] + across[1] * y[q] + across[2] * z[q])) + rows // 2
         j = np.int64(np.floor(down[0] * x[q] + down[1] * y[q] + down[2] * z[q])) + columns // 2
         inside = (i >= 0) & (i < rows) & (j >= 0) & (j < columns)

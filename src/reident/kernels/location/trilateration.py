@@ -22,7 +22,7 @@ from reident.kernels.location.tangents import (
     tangents,
 )
 
-# Starts of a record that came to nothing and are remembered.
+# Starts of a record without a place that are remembered.
 _FAILED = 500
 
 
@@ -97,12 +97,12 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
-def place_record(z, near, distances, f, x, references, counts, tol, needed, bears, best):
+def place_record(z, near, distances, f, x, references, counts, tol, needed, support_ratio, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
-    It needs so many values that it explains, and `bears` times as many as it contradicts.
-    Candidates are the crossings of two circles round references that are nearest to a neighbour; one that lies within
-    four tolerances of another that came to nothing is not followed.
+    It must explain `needed` values, and `support_ratio` times as many as it contradicts. Candidates are the crossings
+    of two circles round references that are nearest to a neighbour; one within four tolerances of a failed one is
+    skipped.
     """
     d, capacity = f.shape[0], 24
     failed, n_failed = np.empty((_FAILED, 3)), 0
@@ -160,7 +160,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                     if right < needed and n_failed < _FAILED:
                         copy_point(failed[n_failed], crossing[side])
                         n_failed += 1
-                    if right >= needed and wrong * bears <= right and right - wrong > top:
+                    if right >= needed and wrong * support_ratio <= right and right - wrong > top:
                         top = right - wrong
                         copy_point(best, p)
                         if 2 * right > required and wrong == 0:
@@ -189,7 +189,7 @@ def nearest_located(z, distances, located, m):
 
 
 @jit
-def add_records(distances, f, x, located, references, counts, tol, needed, bears, n_near, tried):
+def add_records(distances, f, x, located, references, counts, tol, needed, support_ratio, n_near, tried):
     """Place every record that can be placed, the ones near located records first, in place; returns how many.
 
     A record is not tried again before four more references are known (`tried`).
@@ -210,7 +210,7 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
         if located[z] or not gap[z] < np.inf or tried[z] > total - 4:
             continue
         near = nearest_located(z, distances, located, n_near)
-        if place_record(z, near, distances, f, x, references, counts, tol, needed, bears, place):
+        if place_record(z, near, distances, f, x, references, counts, tol, needed, support_ratio, place):
             copy_point(x[z], place)
             located[z] = True
             added += 1
@@ -231,7 +231,7 @@ def _judge_reference(r, x, f, records, open_, tol):
 
 
 @jit
-def add_references(f, x, located, references, counts, tol, needed, bears, tried):
+def add_references(f, x, located, references, counts, tol, needed, support_ratio, tried):
     """Find references where circles round unexplained records cross, in place; returns how many."""
     d, n = f.shape
     added = 0
@@ -258,14 +258,14 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                     continue
                 for side in range(2):
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
-                    if right < needed or wrong * bears > right:
+                    if right < needed or wrong * support_ratio > right:
                         continue
                     copy_point(r, crossing[side])
                     near = records[np.array([abs(km_between(r, x[y]) - fi[y]) < 60 * tol for y in records])]
                     for scale in (20.0, 5.0, 2.0):
                         fit_to(r, x[near], fi[near], near.size, scale * tol, 6)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
-                    if right >= needed and wrong * bears <= right:
+                    if right >= needed and wrong * support_ratio <= right:
                         is_found = True
                         break
                 if is_found:

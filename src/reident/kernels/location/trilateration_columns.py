@@ -137,23 +137,22 @@ def orient_column(x, value, near, tol, needed, r):
 
 
 @jit
-def linearise(x, r, shift, record, reference, column, value, residual, slopes):
-    """Fill residuals (m,) and slopes (m, 5): east and north of the record and of the reference, then the shift."""
-    n, m = x.shape[0], r.shape[0]
-    axes = np.empty((n + m, 2, 3))
+def linearise(points, shift, first, second, column, value, residual, slopes):
+    """Fill residuals (m,) of |first - second| = value + shift, and slopes (m, 5).
+
+    Slopes are by east and north of the first point, of the second, and by the shift.
+    """
+    n = points.shape[0]
+    axes = np.empty((n, 2, 3))
     for a in range(n):
-        tangents(x[a], axes[a, 0], axes[a, 1])
-    for a in range(m):
-        tangents(r[a], axes[n + a, 0], axes[n + a, 1])
+        tangents(points[a], axes[a, 0], axes[a, 1])
     away = np.empty(3)
-    for q in range(record.shape[0]):
-        a, b = record[q], reference[q]
-        km = lead_away(x[a], r[b], away)
+    for q in range(first.shape[0]):
+        a, b = first[q], second[q]
+        lead_away(points[b], points[a], away)
+        slopes[q, 2], slopes[q, 3], slopes[q, 4] = dot(away, axes[b, 0]), dot(away, axes[b, 1]), -1.0
+        residual[q] = lead_away(points[a], points[b], away) - shift[column[q]] - value[q]
         slopes[q, 0], slopes[q, 1] = dot(away, axes[a, 0]), dot(away, axes[a, 1])
-        lead_away(r[b], x[a], away)
-        slopes[q, 2], slopes[q, 3] = dot(away, axes[n + b, 0]), dot(away, axes[n + b, 1])
-        slopes[q, 4] = -1.0
-        residual[q] = km - shift[column[q]] - value[q]
 
 
 @jit

@@ -1,6 +1,6 @@
 """Trilateration of records by hypothetical secret points: crossings of circles round two located records.
 
-Two records fix a secret point up to its mirror image and nothing confirms it. A record that lies on circles round
+Two records fix a secret point up to its mirror image, unconfirmed. A record that lies on circles round
 several points, known or guessed, of as many sets, confirms itself and them. Arguments as in `circles`.
 """
 
