@@ -15,7 +15,7 @@ from reident.kernels.places import compatibility
 from reident.kernels.tables import hitting_set, line_search, linkage_rows, mdav, nearest
 from reident.places.compatibility import _release_pairs
 from reident.tables import microaggregation, perturbation
-from reident.tables.choquet import _linkage_rows, fuzzy_measure
+from reident.tables.choquet import _learning_problem, fuzzy_measure
 
 
 def draw_points(rng):
@@ -97,7 +97,7 @@ def at(found, x):
 
 
 def mean_comp(release, known, i, j, weights, _):
-    found = _linkage_rows.mean_rows(release, known, np.array([i]), np.array([j]))
+    found = _learning_problem.mean_rows(release, known, np.array([i]), np.array([j]))
     return at(found, weights / weights.sum())
 
 
@@ -108,7 +108,7 @@ def mean_ref(release, known, i, j, weights, _):
 
 
 def choquet_comp(release, known, i, j, _, mu):
-    return at(_linkage_rows.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
+    return at(_learning_problem.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
 
 
 def choquet_rows_ref(release, known, i, j, _, mu):
@@ -141,7 +141,7 @@ def triangle(square):
 
 
 def bilinear_comp(release, known, i, j, weights, _):
-    found = _linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
+    found = _learning_problem.bilinear_rows(release, known, np.array([i]), np.array([j]))
     return at(found, triangle(np.diag(weights) + np.outer(weights, weights)))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from reident import DataError, ParameterError, runner
 from reident.base import outputs, scratch
-from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
+from reident.runner import NotebookRun, check_parameters, notebook_runs, run_notebooks, write_index
 from reident.runner._execute import RECORD, WORK, publish, working
 from small_notebooks import write_notebook
 
@@ -154,23 +154,23 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
 
 
 def test_a_record_that_cannot_be_read_stands_for_nothing(tmp_path, notebook, monkeypatch):
-    spec = runner._specs([NotebookRun("a", notebook)], tmp_path)[0]
+    spec = notebook_runs._specs([NotebookRun("a", notebook)], tmp_path)[0]
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / RECORD).write_text(json.dumps({"key": spec["key"], "status": "ok"}))
     known = {"force": False, "retry_failed": True}
-    assert runner._known(tmp_path, spec, **known) is not None
+    assert notebook_runs._known(tmp_path, spec, **known) is not None
 
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_text", refused)
-    assert runner._known(tmp_path, spec, **known) is None
+    assert notebook_runs._known(tmp_path, spec, **known) is None
 
 
 @pytest.mark.parametrize("is_published", [False, True])
 def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, is_published):
     out = tmp_path / "out"
-    spec = runner._specs([NotebookRun("a", notebook)], out)[0]
+    spec = notebook_runs._specs([NotebookRun("a", notebook)], out)[0]
     record = {"name": "a", "key": spec["key"], "status": "ok"}
     with working(out):
         pass
@@ -242,12 +242,12 @@ def test_temporary_folders_leave_every_other_folder_in_place(tmp_path, monkeypat
 def test_jobs_and_place_do_not_make_another_run(tmp_path):
     path = write_notebook(tmp_path / "n.ipynb", parameters="jobs = 1\nout = ''\nseed = 0")
     keys = {
-        runner._specs([NotebookRun("a", path, {"jobs": jobs})], tmp_path / where)[0]["key"]
+        notebook_runs._specs([NotebookRun("a", path, {"jobs": jobs})], tmp_path / where)[0]["key"]
         for jobs in (1, 2)
         for where in ("x", "y")
     }
     assert len(keys) == 1
-    assert runner._specs([NotebookRun("a", path, {"seed": 1})], tmp_path)[0]["key"] not in keys
+    assert notebook_runs._specs([NotebookRun("a", path, {"seed": 1})], tmp_path)[0]["key"] not in keys
 
 
 def test_processors_are_shared_out():

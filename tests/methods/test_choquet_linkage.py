@@ -17,9 +17,8 @@ from reident.kernels.tables.hitting_set import cheap_hitting_set
 from reident.kernels.tables.linkage_rows import rivals
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet import _benders
-from reident.tables.choquet._cover import Cover
-from reident.tables.choquet._learning_problem import build_problem
-from reident.tables.choquet._linkage_rows import choquet_rows, mean_rows
+from reident.tables.choquet._benders import cover_bound, solve_cover
+from reident.tables.choquet._learning_problem import build_problem, choquet_rows, mean_rows
 
 
 def squares(release, original):
@@ -136,36 +135,34 @@ def test_local_search_finds_the_cheapest_hitting_set_nearly_always():
 
 def test_a_search_that_is_stopped_bounds_by_shares_of_records():
     # one of every two of three has to be given up: half of each, which makes two in whole numbers
-    costs = np.ones(4, np.int64)
-    assert Cover(costs, []).relaxed() == 0
-    assert Cover(costs, [(0, 1), (1, 2), (0, 2)]).relaxed() == 2
+    assert cover_bound([]) == 0
+    assert cover_bound([(0, 1), (1, 2), (0, 2)]) == 2
 
 
 def draw_cover(rng):
-    """Return conflicts of ten records, costs, and the least cost that hits all of them, by trying every choice."""
-    costs = rng.integers(0, 4, 10) if rng.random() < 0.5 else np.ones(10, np.int64)
+    """Return conflicts of ten records, and the fewest records that hit all of them, by trying every choice."""
     conflicts = [
         tuple(rng.choice(10, rng.integers(1 + (rng.random() < 0.9), 4), replace=False))
-        for _ in range(rng.integers(0, 40))
+        for _ in range(rng.integers(1, 40))
     ]
     picks = np.arange(1024)[:, None] >> np.arange(10) & 1
-    hit = np.all([picks[:, list(conflict)].any(1) for conflict in conflicts] or [np.ones(1024)], axis=0)
-    return conflicts, costs, int((picks @ costs)[hit].min())
+    hit = np.all([picks[:, list(conflict)].any(1) for conflict in conflicts], axis=0)
+    return conflicts, int(picks.sum(axis=1)[hit].min())
 
 
 def test_the_covering_problem_is_solved_exactly_and_its_bounds_hold_whenever_it_is_stopped():
     rng = np.random.default_rng(8)
     searched = 0
     for _ in range(100):
-        conflicts, costs, least = draw_cover(rng)
-        assert Cover(costs, conflicts).relaxed() <= least
-        assert Cover(costs, conflicts).solve(least, np.inf) == (least, None)
-        stopped, none = Cover(costs, conflicts).solve(least, -np.inf)
+        conflicts, least = draw_cover(rng)
+        assert cover_bound(conflicts) <= least
+        assert solve_cover(10, conflicts, least, np.inf) == (least, None)
+        stopped, none = solve_cover(10, conflicts, least, -np.inf)
         assert none is None
         assert stopped <= least
         searched += stopped < least
-        bound, pick = Cover(costs, conflicts).solve(least + 1, np.inf)
-        assert costs[pick].sum() == least >= bound
+        bound, pick = solve_cover(10, conflicts, least + 1, np.inf)
+        assert pick.sum() == least >= bound
         assert all(pick[list(conflict)].any() for conflict in conflicts)
     assert searched > 5
 

@@ -145,7 +145,7 @@ TABLE = pd.DataFrame({"zip": ["1", "2"], "ill": ["a", "b"]})
         (skewness_attack, {"min_gain": 0}, ParameterError, "`min_gain`"),
         (similarity_attack, {}, ParameterError, "`groups` or `width`"),
         (similarity_attack, {"groups": {"a": 1}, "width": 1}, ParameterError, "not both"),
-        (similarity_attack, {"groups": {"a": 1}}, ParameterError, "`groups` must say"),
+        (similarity_attack, {"groups": {"a": 1}}, ParameterError, "`groups` must hold"),
         (similarity_attack, {"width": 1}, DataError, "must hold numbers"),
         (similarity_attack, {"width": 0}, ParameterError, "`width`"),
     ],

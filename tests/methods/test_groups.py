@@ -9,6 +9,8 @@ import pytest
 
 import reident as rd
 from reident.base import ParameterError
+from reident.tables.record_risk import individual_risk
+from reident.workbench.recipe import Recipe
 
 pytestmark = pytest.mark.whole
 
@@ -226,3 +228,28 @@ def test_spatial_k_counts_households_where_they_are_known(homes, quasi):
     assert row["verdict"] == "a measure"
     assert found.share_above_limit == 0
     assert least / len(persons) - 1e-9 <= row["risk"] <= most / len(persons) + 1e-9
+
+
+def test_an_intruder_who_does_not_know_who_is_in_the_file_is_as_sure_as_the_weights_say(files, tmp_path):
+    survey, _, low, sizes = files
+    whole = survey.assign(stands_for=survey["stands_for"].round() + 1)
+    files = (whole, *files[1:])
+    knows = judged(files, 0.1).persons.loc[whole.index, "risk"]
+    verdict = judged(files, 0.1, weight="stands_for", intruder="journalist")
+    persons = verdict.persons.loc[whole.index]
+    classes = pd.DataFrame({"low": low, "sex": whole["sex"], "weight": whole["stands_for"]})
+    model = individual_risk(classes, ["low", "sex"], "weight")["risk"]
+    wanted = knows * (model * sizes).clip(upper=1)  # one record of the class is the person's, if the person is there
+    assert persons["risk"].tolist() == pytest.approx(wanted.tolist())
+    assert persons["above"].tolist() == (wanted > 0.1).tolist()
+    assert persons["above"].sum() < (knows > 0.1).sum()
+    recipe = tmp_path / "recipe.yaml"
+    Recipe(schema=rd.Dataset(whole, quasi=["age", "sex"], weight="stands_for").schema, intruder="journalist").write(
+        recipe
+    )
+    again = rd.check(files[1], rd.Dataset.of(whole, recipe=recipe), pairs="nr", limit=0.1, attacks=["exact_join"])
+    assert again.share_above_limit == verdict.share_above_limit
+    with pytest.raises(ParameterError, match="weight"):
+        judged(files, intruder="journalist")
+    with pytest.raises(ParameterError, match="'spy'"):
+        judged(files, intruder="spy")

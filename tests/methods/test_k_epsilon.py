@@ -15,9 +15,9 @@ from reident.tables.class_noise import (
     expected_relative_error,
     relative_error,
 )
+from reident.tables.class_noise_attacks import nearest_record_attack
 from reident.tables.disclosure import k_anonymity
 from reident.tables.k_epsilon import class_noise_scales, k_epsilon_anonymise, simulate_class_noise
-from reident.tables.nearest_record import nearest_record_attack
 
 BOUNDS = {"height": (140.0, 220.0), "weight": (30.0, 200.0)}
 
@@ -163,8 +163,8 @@ def test_public_bounds_bound_the_likelihood_ratio():
         ({"k_quasi": "city"}, ParameterError, "`k_quasi` must name columns"),
         ({"bounds": {"height": (140, 220)}}, ParameterError, "none for \\['weight'\\]"),
         ({"bounds": {**BOUNDS, "age": (0, 1)}}, ParameterError, "epsilon-quasi-identifiers"),
-        ({"bounds": {**BOUNDS, "height": (220, 140)}}, ParameterError, "low below high"),
-        ({"bounds": {**BOUNDS, "height": 3}}, ParameterError, "pairs"),
+        ({"bounds": {**BOUNDS, "height": (220, 140)}}, ParameterError, "low < high"),
+        ({"bounds": {**BOUNDS, "height": 3}}, ParameterError, "a pair"),
         ({"epsilon_quasi": "ill", "bounds": None}, DataError, "`ill` must hold numbers"),
     ],
 )

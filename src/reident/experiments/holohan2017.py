@@ -23,10 +23,9 @@ from reident.tables.class_noise import (
     expected_relative_error,
     relative_error,
 )
-from reident.tables.differencing import differencing_attack
+from reident.tables.class_noise_attacks import differencing_attack, nearest_record_attack
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
-from reident.tables.nearest_record import nearest_record_attack
 
 __all__ = [
     "CHOICE", "CONFIDENCES", "POPULATIONS", "PUBLIC_BOUNDS_CM", "Case", "anonymous", "classes_trial",

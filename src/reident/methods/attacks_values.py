@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, IntArray, Real, Whole
+from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, refused
 from reident.methods.release import Knowledge, Release
@@ -94,15 +94,24 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     agree, of = agreement.patterns()
     spread = (agree @ table).tocoo()
     order = np.lexsort((spread.col, -spread.data, spread.row))
-    rows, counts = spread.row[order], spread.data[order].astype(np.float64)
-    starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
+    totals = np.bincount(spread.row, spread.data, minlength=spread.shape[0]).astype(np.float64)
     assert knowledge.secrets is not None
     truth = places_among(knowledge.secrets, values)
+    order = order[_is_secret(values, knowledge)[spread.col[order]]]
+    rows, counts = spread.row[order], spread.data[order].astype(np.float64)
+    starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
     columns = ", ".join(map(str, knowledge.unperturbed(release)))
     description = f"the intruder knows {columns} of each person exactly and that the person is in the file"
-    totals = np.bincount(rows, counts, minlength=spread.shape[0]).astype(np.float64)
     return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, description)
+
+
+def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
+    """Tell which values of the sensitive column are a secret."""
+    secret = knowledge.guarded.get(str(knowledge.sensitive))
+    if secret is None:
+        return np.ones(len(values), dtype=bool)
+    return places_among(pd.Series(values, dtype=object), pd.Index(secret, dtype=object)) >= 0
 
 
 def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -172,6 +181,8 @@ def similarity(
     values lie nowhere: the claim is then as sure as the share of the records that have a value.
     """
     del rng
+    if str(knowledge.sensitive) in knowledge.guarded:
+        raise NotApplicable("the secret is some values, and no interval")
     shares = _shares(release, knowledge)
     numbers = pd.to_numeric(pd.Series(shares.labels), errors="coerce").to_numpy(float)
     gaps = pd.isna(shares.labels)
@@ -280,7 +291,9 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     prior = tables[0][sensitive].value_counts(normalize=True)
     assert knowledge.secrets is not None
     true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
-    right = (true_texts.to_numpy() == guessed_texts.to_numpy()).astype(float)
+    is_secret = _is_secret(guess, knowledge)
+    guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
+    right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
     description = (
@@ -317,13 +330,14 @@ def attribute_inference(
             forest.fit(released[train], target[train])
         probabilities = np.zeros((len(who), len(values)))
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])
-        return probabilities
+        return np.where(is_secret, probabilities, 0.0)
 
+    assert knowledge.secrets is not None
+    truth = places_among(knowledge.secrets.iloc[persons], values)
+    is_secret = _is_secret(values, knowledge)
     attack = shares(sampled, np.arange(len(persons)))
     prior = np.bincount(target, minlength=len(values)) / len(target)
     claim = attack.argmax(axis=1)
-    assert knowledge.secrets is not None
-    truth = places_among(knowledge.secrets.iloc[persons], values)
     right = (truth == claim).astype(float)
     fold_of_row = np.full(len(release.table) + 1, -1)
     fold_of_row[rows[sampled]] = np.arange(len(sampled)) % 3

@@ -119,7 +119,9 @@ def judge(outcome: Outcome, limit: float) -> dict[str, Any]:
     return judge_persons(outcome, limit)[0]
 
 
-def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.DataFrame]:
+def judge_persons(
+    outcome: Outcome, limit: float, *, presence: pd.Series | None = None
+) -> tuple[dict[str, Any], pd.DataFrame]:
     """Turn claims into risks: of all persons in the file, and of each.
 
     Of each person ``risk``, ``top``, the upper end of it that counts against a limit, and whether that is ``above`` it.
@@ -128,6 +130,8 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     control where that is better. Confidence is checked against how often claims of its kind were right, and replaced by
     that if the two differ; confidence that follows from the release itself only where claims are right more often, and
     never by less. Only where the lower end of a risk exceeds guessing does its upper end count against the limit.
+    `presence` is the probability that a person is in the file, by person, for an intruder who does not know it: risks
+    are multiplied by it.
 
     Returns
     -------
@@ -150,6 +154,9 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         control = float(outside["right"].mean())
     rate = wilson_interval(float(inside["right"].sum()), n)
     risk, top = (_confidence_risks if _borne_out(inside, outcome) else _risks_by_kind)(inside, outcome)
+    if presence is not None:
+        probability = presence.reindex(inside.index).to_numpy(float)
+        risk, top = risk * probability, top * probability
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
     residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risk.max()))
     over = top > limit + 1e-12

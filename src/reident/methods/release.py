@@ -130,6 +130,8 @@ class Knowledge:
         its true values, a person a row, to judge claims.
     other_secrets : mapping of str to Series
         Other columns to be learned, with their true values.
+    guarded : mapping of str to sequence
+        Of a column to be learned the values that are a secret, as an illness is and its absence is not; default: all.
     households : Series or None
         The household of each person; missing for a person who lives alone.
     weights : Series or None
@@ -150,6 +152,9 @@ class Knowledge:
         Releases of the same persons from before.
     register : DataFrame or None
         A public list of the population with the quasi-identifiers.
+    knows_presence : bool
+        Whether the intruder knows that each person is in the file (the prosecutor), or not (the journalist): risks are
+        then multiplied by the probability that the person is, which the weights say.
     public : mapping of str to DataFrame
         Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
     n_persons : int
@@ -173,6 +178,8 @@ class Knowledge:
     households: pd.Series | None = None
     weights: pd.Series | None = None
     persons: pd.Series | None = None
+    guarded: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    knows_presence: bool = True
 
     @property
     def has_places(self) -> bool:

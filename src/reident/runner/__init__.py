@@ -7,18 +7,8 @@ published by renaming it, so that a published folder is always complete.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import sys
-import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import metadata
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +23,11 @@ from reident.base import (
 )
 from reident.data._paths import notebooks_folder
 from reident.experiments.decide import SCHEDULE
-from reident.experiments.sweep import connected
-from reident.runner._board import Board
-from reident.runner._execute import RECORD, package_digest, reason, run_notebook, working
+from reident.runner._execute import reason
 from reident.runner._index import read_records, write_index
-from reident.runner._parameters import (
-    check_parameters,
-    digest_beside,
-    notebook_cells,
-    notebook_defaults,
-    notebook_title,
-)
-from reident.runner.experiments import (
-    PROFILES,
-    check_by_notebook,
-    experiments,
-    profile_parameters,
-    read_minutes,
-    trials_folder,
-)
+from reident.runner._parameters import check_parameters, notebook_defaults
+from reident.runner.experiments import PROFILES, experiments, profile_parameters, read_minutes, trials_folder
+from reident.runner.notebook_runs import NotebookRun, keys_of, run_notebooks
 
 __all__ = [
     "NotebookRun",
@@ -66,213 +42,6 @@ __all__ = [
     "study_runs",
     "write_index",
 ]
-
-#: Parameters that change no result.
-_NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
-
-
-@dataclass(frozen=True)
-class NotebookRun:
-    """Describe one execution of a notebook.
-
-    Attributes
-    ----------
-    name : str
-        Name of the run's folder: letters, digits, ``_``, ``-``, ``.``.
-    notebook : path
-        The notebook, with exactly one cell tagged `parameters`.
-    parameters : dict
-        Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
-    page : bool
-        Whether to render a page without code.
-    timeout : float, optional
-        Seconds after which the run is stopped and counts as failed.
-    """
-
-    name: str
-    notebook: Path
-    parameters: dict[str, Any] = field(default_factory=dict)
-    page: bool = True
-    timeout: float | None = None
-
-
-def run_notebooks(
-    runs: Sequence[NotebookRun],
-    out: str | Path,
-    *,
-    at_once: int = 1,
-    scheduler: str | None = None,
-    force: bool = False,
-    retry_failed: bool = True,
-    progress: bool = True,
-    label: str = "notebooks",
-    each: Callable[[], Any] | None = None,
-) -> list[dict[str, Any]]:
-    """Execute notebooks, several at once, and publish each in a folder of its own.
-
-    A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
-    versions ended well. A notebook that fails is stored with its error, and the others go on.
-
-    Parameters
-    ----------
-    runs : sequence of NotebookRun
-        The runs; their names must differ.
-    out : path
-        The output folder.
-    at_once : int, default 1
-        How many notebooks run at the same time.
-    scheduler : str, optional
-        The address of a dask scheduler whose workers execute the notebooks; they must have access to `out`.
-    force : bool, default False
-        Run also what has ended well before.
-    retry_failed : bool, default True
-        Run again what has failed before with the same key.
-    progress : bool, default True
-        Show progress.
-    label : str
-        Name of the progress bar.
-    each : callable, optional
-        Called after every run, for example to write an index page.
-
-    Returns
-    -------
-    list of dict
-        The record of each run, in the order of `runs`.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is unknown to its notebook or of another type; before anything runs.
-    DataError
-        If a file is no notebook, `out` cannot be written, or another process works there.
-    """
-    at_once = check_integer(at_once, "at_once", low=1)
-    out = Path(out)
-    _check_names([run.name for run in runs])
-    specs = _specs(runs, out, scheduler)
-    with working(out) as token:
-        records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
-        missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
-        for spec in missing:
-            check_replaceable(out / spec["name"])
-        with Board(label, len(missing), out, enabled=progress and bool(missing)) as board:
-            for record in _executed(missing, min(at_once, len(missing)), scheduler):
-                records[record["name"]] = record
-                board.finish(record)
-                if each is not None:
-                    with suppress(OSError):  # `page_at_the_end` reports it
-                        each()
-    return [record for record in records.values() if record is not None]
-
-
-def _executed(specs: list[dict[str, Any]], at_once: int, scheduler: str | None) -> Iterator[dict[str, Any]]:
-    """Execute the notebooks in this process or on dask's workers; yield the record of each as it ends."""
-    if not specs:
-        return
-    if at_once == 1 and scheduler is None:
-        for spec in specs:
-            try:
-                yield run_notebook(spec)
-            except Exception as error:  # the other notebooks go on
-                yield _failed(spec, error)
-        return
-    from dask.distributed import as_completed
-
-    with connected(at_once, scheduler) as client:
-        waiting = iter(specs)
-        running = {client.submit(run_notebook, spec, pure=False): spec for spec in islice(waiting, at_once)}
-        done = as_completed(list(running))
-        for future in done:
-            spec, failure = running.pop(future), future.exception()
-            yield _failed(spec, failure) if failure else future.result()
-            for following in islice(waiting, 1):
-                running[client.submit(run_notebook, following, pure=False)] = following
-                done.add(next(reversed(running)))
-
-
-def _failed(spec: dict[str, Any], error: BaseException) -> dict[str, Any]:
-    """Return the record of a run that could not be stored, for example on a full disk."""
-    text = "".join(traceback.format_exception(error))
-    described = {"type": type(error).__name__, "message": str(error), "traceback": text}
-    return {"name": spec["name"], "status": "failed", "error": described, "seconds": 0.0, "parameters": {}}
-
-
-def _check_names(names: list[str]) -> None:
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-            raise ParameterError(f"`name` must be letters, digits, '_', '-' and '.', got {name!r}: it names a folder")
-    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
-    if times > 1:
-        raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
-
-
-def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
-    """Check the runs and return for each the plain JSON that a worker needs."""
-    versions, package = _versions(), package_digest()
-    inputs = {folder: digest_beside(folder / "any") for folder in {Path(run.notebook).resolve().parent for run in runs}}
-    specs = []
-    for run in runs:
-        cells, defaults = notebook_cells(run.notebook), notebook_defaults(run.notebook)
-        sources = [cell["source"] for cell in cells]
-        try:
-            parameters = check_parameters(run.notebook, run.parameters)
-            check_by_notebook(run.notebook, parameters)
-        except ParameterError as error:
-            place = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
-            raise ParameterError(f"{error}{place}") from None
-        identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-        notebook = Path(run.notebook).resolve()
-        identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
-        specs.append(
-            {
-                "name": run.name,
-                "notebook": str(notebook),
-                "parameters": parameters,
-                "own_out": "out" in defaults and "out" not in parameters,
-                "out": str(out.resolve()),
-                "key": hashlib.sha256(identity.encode()).hexdigest(),
-                "package": package,
-                "versions": versions,
-                "title": notebook_title(run.notebook),
-                "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
-                "page": run.page,
-                "timeout": run.timeout,
-                "scheduler": scheduler,
-            }
-        )
-    return specs
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """Return the versions of Python and of all libraries that the package declares, "" for one that is absent."""
-    with suppress(metadata.PackageNotFoundError):
-        declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
-        names = sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared)
-        versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-        for name in names:
-            with suppress(metadata.PackageNotFoundError):
-                versions[name] = metadata.version(name)
-        return versions
-    return {}
-
-
-def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:
-    """Return the record of an earlier run with the same key, if it need not be repeated."""
-    file = out / spec["name"] / RECORD
-    if force or not file.is_file():
-        return None
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        is_valid = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
-    except (ValueError, KeyError, TypeError, OSError):
-        return None  # damaged or not readable
-    return record if is_valid else None
-
-
-def keys_of(runs: Sequence[NotebookRun], out: str | Path) -> dict[str, str]:
-    """Return the key of each run: a record with the same key is of the present cells, parameters and code."""
-    return {spec["name"]: spec["key"] for spec in _specs(runs, Path(out))}
 
 
 def study_runs(

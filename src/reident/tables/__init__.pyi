@@ -37,11 +37,17 @@ from .class_noise import (
 from .class_noise import (
     relative_error as relative_error,
 )
-from .differencing import (
+from .class_noise_attacks import (
     Differencing as Differencing,
 )
-from .differencing import (
+from .class_noise_attacks import (
+    NearestRecord as NearestRecord,
+)
+from .class_noise_attacks import (
     differencing_attack as differencing_attack,
+)
+from .class_noise_attacks import (
+    nearest_record_attack as nearest_record_attack,
 )
 from .disclosure import (
     equivalence_classes as equivalence_classes,
@@ -80,12 +86,6 @@ from .microaggregation import (
 from .microaggregation import (
     microaggregate as microaggregate,
 )
-from .nearest_record import (
-    NearestRecord as NearestRecord,
-)
-from .nearest_record import (
-    nearest_record_attack as nearest_record_attack,
-)
 from .perturbation import (
     add_noise as add_noise,
 )
@@ -95,7 +95,6 @@ from .perturbation import (
 from .perturbation import (
     swap_ranks as swap_ranks,
 )
-from .population import population_uniques as population_uniques
 from .record_linkage import (
     RecordLinkage as RecordLinkage,
 )
@@ -105,6 +104,7 @@ from .record_linkage import (
 from .record_risk import (
     individual_risk as individual_risk,
 )
+from .record_risk import population_uniques as population_uniques
 from .record_risk import (
     special_uniques as special_uniques,
 )

@@ -20,8 +20,9 @@ from reident.base import (
     check_mapping,
     check_real,
     check_table,
+    checked,
 )
-from reident.tables.classes import class_ids, class_rows, encode_column, suppressed_rows
+from reident.tables.classes import class_ids, encode_column, suppressed_rows
 
 __all__ = [
     "Breaches",
@@ -64,52 +65,33 @@ class Breaches:
 
 @dataclass(frozen=True)
 class _Classes:
-    """A release as counts: how often each sensitive value occurs in each class, for the pairs that occur, in order."""
+    """A release as the pairs of a class and a sensitive value that occur, in order."""
 
     index: pd.Index
-    ids: IntArray
+    ids: IntArray  # class of each record
     of_class: IntArray
     value: IntArray
-    counts: FloatArray
+    counts: IntArray
     domain: list[Any]
-
-    @property
-    def sizes(self) -> FloatArray:
-        total: FloatArray = np.bincount(self.of_class, weights=self.counts).astype(np.float64)
-        return total
-
-    @property
-    def prior(self) -> FloatArray:
-        """Return the share of each value among all records."""
-        total = np.bincount(self.value, weights=self.counts, minlength=len(self.domain))
-        shares: FloatArray = total / total.sum()
-        return shares
-
-    @property
-    def posterior(self) -> FloatArray:
-        """Return the share of each pair's value in its class."""
-        shares: FloatArray = self.counts / self.sizes[self.of_class]
-        return shares
+    prior: FloatArray  # share of each value among all records
+    posterior: FloatArray  # share of each pair's value in its class
 
     def breaches(
         self, attack: str, classes: IntArray, prior: FloatArray, posterior: FloatArray, names: Sequence[Any]
     ) -> Breaches:
         """Name the records of breached classes, with the value learned in each."""
-        records = class_rows(self.ids, len(self.sizes))
-        members = [records[c] for c in classes]
-        sizes = [len(part) for part in members]
-        rows = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
-        frame = pd.DataFrame(
+        breached = pd.DataFrame(
             {
-                "equivalence_class": np.repeat(classes, sizes),
-                "value": pd.Series(list(names), dtype=object).repeat(sizes).to_numpy(),
-                "prior": np.repeat(prior, sizes),
-                "posterior": np.repeat(posterior, sizes),
-                "gain": np.repeat(posterior - prior, sizes),
-            },
-            index=self.index.take(rows),
+                "equivalence_class": classes,
+                "value": pd.Series(list(names), dtype=object),
+                "prior": prior,
+                "posterior": posterior,
+                "gain": posterior - prior,
+            }
         )
-        return Breaches(attack, frame.iloc[np.argsort(rows, kind="stable")], len(self.ids))
+        places = pd.DataFrame({"equivalence_class": self.ids, "place": np.arange(len(self.ids))})
+        records = places.merge(breached, on="equivalence_class")
+        return Breaches(attack, records.set_index(self.index.take(records.pop("place"))), len(self.ids))
 
     def pair_breaches(self, attack: str, hit: BoolArray, prior: FloatArray, posterior: FloatArray) -> Breaches:
         """Name the records of the pairs that `hit` marks; the prior is by value, the posterior by pair."""
@@ -130,12 +112,13 @@ def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
     ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
     codes, values = encode_column(table[sensitive])
     pairs, counts = np.unique(ids * len(values) + codes, return_counts=True)
-    of_class, value = np.divmod(pairs, max(len(values), 1))
-    return _Classes(table.index, ids, of_class, value, counts.astype(np.float64), list(values))
+    of_class, value = np.divmod(pairs, len(values))
+    posterior = counts / np.bincount(ids)[of_class]
+    return _Classes(table.index, ids, of_class, value, counts, list(values), np.bincount(codes) / len(codes), posterior)
 
 
 def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: str) -> Breaches:
-    """Find the records in classes with a single sensitive value: to know the class is to know the value.
+    """Find the records in classes with a single sensitive value: the class discloses it.
 
     Parameters
     ----------
@@ -168,6 +151,7 @@ def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: s
     return classes.pair_breaches("homogeneity", classes.posterior == 1, classes.prior, classes.posterior)
 
 
+@checked
 def background_knowledge_attack(
     release: Any,
     *,
@@ -205,7 +189,6 @@ def background_knowledge_attack(
     in it.
     """
     classes = _read(release, quasi, sensitive)
-    check_real(min_posterior, "min_posterior", low=0, high=1, open_low=True)
     for value, weight in check_mapping(knowledge, "knowledge").items():
         check_real(weight, f"knowledge[{value!r}]", low=0)
     unknown = [value for value in knowledge if value not in classes.domain]
@@ -222,6 +205,7 @@ def background_knowledge_attack(
     return classes.pair_breaches("background knowledge", hit, prior, posterior)
 
 
+@checked
 def skewness_attack(
     release: Any,
     *,
@@ -254,11 +238,11 @@ def skewness_attack(
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
     classes = _read(release, quasi, sensitive)
-    check_real(min_gain, "min_gain", low=0, high=1, open_low=True, open_high=True)
-    prior, posterior = classes.prior, classes.posterior
-    return classes.pair_breaches("skewness", posterior - prior[classes.value] >= min_gain, prior, posterior)
+    hit = classes.posterior - classes.prior[classes.value] >= min_gain
+    return classes.pair_breaches("skewness", hit, classes.prior, classes.posterior)
 
 
+@checked
 def similarity_attack(
     release: Any,
     *,
@@ -274,7 +258,7 @@ def similarity_attack(
     release, quasi, sensitive
         As in `homogeneity_attack`.
     groups : mapping or callable, optional
-        The meaning of each sensitive value, for example several cancers -> "cancer".
+        Sensitive value -> its meaning, for example several cancers -> "cancer".
     width : float, optional
         Instead, for numbers: values of a class that lie within this distance mean the same.
 
@@ -297,45 +281,39 @@ def similarity_attack(
     classes = _read(release, quasi, sensitive)
     if (groups is None) == (width is None):
         raise ParameterError("`groups` or `width` must be given, and not both")
-    several = np.bincount(classes.of_class) > 1
     if groups is not None:
-        return _similar_groups(classes, groups, several)
-    reach = check_real(width, "width", low=0, open_low=True)
+        meaning = _meanings(groups, classes.domain)
+        group, names = pd.factorize(pd.Series(meaning, dtype=object), use_na_sentinel=False)
+        hit, lowest, _ = _alike(classes, group, 0)
+        learned = lowest[hit]
+        prior = np.bincount(group, weights=classes.prior)[learned]
+        return classes.breaches("similarity", hit, prior, np.ones(hit.size), list(names[learned]))
+    assert width is not None
     numbers = pd.to_numeric(pd.Series(classes.domain), errors="coerce").to_numpy(np.float64)
     if np.isnan(numbers).any():
         raise DataError(
             f"`sensitive` must hold numbers for a `width`, got {classes.domain[int(np.isnan(numbers).argmax())]!r}"
         )
-    low, high = np.full(several.size, np.inf), np.full(several.size, -np.inf)
-    np.minimum.at(low, classes.of_class, numbers[classes.value])
-    np.maximum.at(high, classes.of_class, numbers[classes.value])
-    hit = np.flatnonzero(several & (high - low <= reach))
+    hit, low, high = _alike(classes, numbers, width)
     order = np.argsort(numbers)
     below = np.concatenate([[0.0], np.cumsum(classes.prior[order])])
     first = np.searchsorted(numbers[order], low[hit], side="left")
     last = np.searchsorted(numbers[order], high[hit], side="right")
-    names = list(zip(low[hit].tolist(), high[hit].tolist(), strict=True))
-    return classes.breaches("similarity", hit, below[last] - below[first], np.ones(hit.size), names)
+    ends = list(zip(low[hit].tolist(), high[hit].tolist(), strict=True))
+    return classes.breaches("similarity", hit, below[last] - below[first], np.ones(hit.size), ends)
 
 
-def _similar_groups(
-    classes: _Classes, groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable], several: BoolArray
-) -> Breaches:
+def _meanings(groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable], domain: list[Any]) -> list[Hashable]:
     if callable(groups):
-        meaning = [groups(value) for value in classes.domain]
-    else:
-        absent = [value for value in classes.domain if value not in groups]
-        if absent:
-            raise ParameterError(f"`groups` must say what every sensitive value means, got nothing for {absent!r}")
-        meaning = [groups[value] for value in classes.domain]
-    names = list(dict.fromkeys(meaning))
-    code = {name: place for place, name in enumerate(names)}
-    group = np.array([code[name] for name in meaning], dtype=np.int64)
-    value_groups = group[classes.value]
-    lowest, highest = np.full(several.size, len(names)), np.full(several.size, -1)
-    np.minimum.at(lowest, classes.of_class, value_groups)
-    np.maximum.at(highest, classes.of_class, value_groups)
-    hit = np.flatnonzero(several & (lowest == highest))
-    learned = lowest[hit]
-    prior = np.bincount(group, weights=classes.prior, minlength=len(names))[learned]
-    return classes.breaches("similarity", hit, prior, np.ones(hit.size), [names[place] for place in learned])
+        return [groups(value) for value in domain]
+    absent = [value for value in domain if value not in groups]
+    if absent:
+        raise ParameterError(f"`groups` must hold every sensitive value, got none for {absent!r}")
+    return [groups[value] for value in domain]
+
+
+def _alike(classes: _Classes, numbers: np.ndarray, width: float) -> tuple[IntArray, np.ndarray, np.ndarray]:
+    """Return the classes of several values that lie within a width, and the ends of every class."""
+    ends = pd.Series(numbers[classes.value]).groupby(classes.of_class).agg(["min", "max", "size"])
+    low, high = ends["min"].to_numpy(), ends["max"].to_numpy()
+    return np.flatnonzero((ends["size"] > 1) & (high - low <= width)), low, high

@@ -138,8 +138,8 @@ def epsilon_for_error(
 ) -> float:
     """Compute the epsilon at which Laplace noise inside classes has a wanted relative error.
 
-    The smallest error that an analysis tolerates gives the strongest noise that it survives. The answer comes from
-    the original values: publishing it with more than a few digits tells something about them.
+    The smallest error that an analysis tolerates gives the strongest noise. The answer depends on the original values:
+    publish it with few digits.
 
     Parameters
     ----------
@@ -185,15 +185,11 @@ class ConfidenceSuppression:
         The records that each one could be, inside the confidence range; -1 for records in no class.
     share : float
         The suppressed share of the records in classes.
-    n_records, n_classes : int
-        The records suppressed one by one, and the classes suppressed whole.
     """
 
     suppressed: BoolArray
     candidates: IntArray
     share: float
-    n_records: int
-    n_classes: int
 
 
 @checked
@@ -207,7 +203,7 @@ def confidence_suppression(
     confidence: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.99,
     centre: Annotated[str, Choice("release", "original")] = "release",
 ) -> ConfidenceSuppression:
-    """Find the records that an intruder narrows down to fewer than k candidates with some confidence.
+    """Find the records with fewer than k candidates for an intruder, at a given confidence.
 
     The intruder knows the original values of all records of a class and the scale of its noise; the range around a
     noisy value holds the original one with probability `confidence`.
@@ -224,8 +220,8 @@ def confidence_suppression(
     confidence : float
         In (0, 1).
     centre : {"release", "original"}
-        Around which value the range lies. The paper's text counts around the released value ec'_i, its formula around
-        the original ec_i; "release" is what an intruder can compute.
+        The middle of the range. The paper's text counts around the released value ec'_i, its formula around the
+        original ec_i; an intruder can compute "release".
 
     Returns
     -------
@@ -249,18 +245,14 @@ def confidence_suppression(
     b = check_vector(scales, "scales", length=n_classes)
     if (b < 0).any():
         raise DataError(f"`scales` must not be negative, got {b.min():g}")
-    is_released = ids >= 0
-    class_of = ids[is_released]
-    middle = (after if centre == "release" else before)[is_released]
+    rows = np.flatnonzero(ids >= 0)
+    class_of = ids[rows]
+    middle = (after if centre == "release" else before)[rows]
     radius = -b[class_of] * np.log1p(-confidence)
     ordered = class_values(before, ids, "original")
     counts = count_between(ordered.values, ordered.starts, class_of, middle - radius, middle + radius)
     remaining = np.bincount(class_of, weights=counts >= k, minlength=n_classes)
-    whole = remaining < k
-    one_by_one = (counts > 0) & (counts < k) & ~whole[class_of]
-    suppressed = np.zeros(before.size, dtype=bool)
-    suppressed[is_released] = one_by_one | whole[class_of]
-    candidates = np.full(before.size, -1, dtype=np.int64)
-    candidates[is_released] = counts
-    share = float(suppressed.sum() / class_of.size)
-    return ConfidenceSuppression(suppressed, candidates, share, int(one_by_one.sum()), int(whole.sum()))
+    suppressed, candidates = np.zeros(before.size, dtype=bool), np.full(before.size, -1, dtype=np.int64)
+    suppressed[rows] = ((counts > 0) & (counts < k)) | (remaining < k)[class_of]
+    candidates[rows] = counts
+    return ConfidenceSuppression(suppressed, candidates, float(suppressed.sum() / rows.size))

@@ -16,9 +16,7 @@ from reident.base import (
     DataError,
     FloatArray,
     IntArray,
-    ParameterError,
     check_array,
-    check_choice,
     check_real,
     check_vector,
 )
@@ -41,8 +39,6 @@ __all__ = [
     "wildcard_counts",
 ]
 
-#: What to do with a record that has a missing value in a column that is looked at.
-MISSING = ("value", "drop", "raise")
 _NESTED = (list, dict, set, np.ndarray, complex)
 
 
@@ -125,7 +121,6 @@ def class_rows(ids: IntArray, n_classes: int) -> list[IntArray]:
 
 def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> BoolArray:
     """Mark the records to leave out because of a missing value; refuse them for ``missing="raise"``."""
-    check_choice(missing, "missing", MISSING)
     if missing == "value":
         return np.zeros(len(table), dtype=bool)
     absent = table[list(columns)].isna()
@@ -138,11 +133,8 @@ def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> B
 def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None) -> BoolArray:
     """Mark suppressed records: every quasi-identifier is `token`.
 
-    They are no class: nothing is released about them. If all records are so, the table is fully generalised, which
-    is the same release, and it is one class: then none is marked.
+    If all records are so, the table is fully generalised, which is one class: then none is marked.
     """
-    if token is not None and not isinstance(token, str):
-        raise ParameterError(f"`suppressed_label` must be a text or None, got {token!r}")
     suppressed = np.full(len(table), token is not None)
     for column in quasi:
         if not suppressed.any():
@@ -165,8 +157,8 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
     gaps = table[list(quasi)].isna().to_numpy()[first]
     of_records, of_weights = np.bincount(ids).astype(float), np.bincount(ids, weights=weights)
     patterns = class_ids([gaps[:, j].astype(np.int64) for j in range(gaps.shape[1])])[0]
-    counts, sums = np.zeros(n), np.zeros(n)
-    groups = [np.flatnonzero(patterns == pattern) for pattern in range(patterns.max() + 1)]
+    counts, sums = np.zeros((2, n))
+    groups = class_rows(patterns, int(patterns.max()) + 1)
     for rows in groups:
         for second in groups:
             common = ~(gaps[rows[0]] | gaps[second[0]])
@@ -174,10 +166,8 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
             shared = [codes[both, j] for j in np.flatnonzero(common)]
             cells = class_ids(shared)[0] if shared else np.zeros(both.size, dtype=np.int64)
             first_cells, second_cells = cells[: rows.size], cells[rows.size :]
-            counts[rows] += np.bincount(second_cells, weights=of_records[second], minlength=cells.max() + 1)[
-                first_cells
-            ]
-            sums[rows] += np.bincount(second_cells, weights=of_weights[second], minlength=cells.max() + 1)[first_cells]
+            for total, each in ((counts, of_records), (sums, of_weights)):
+                total[rows] += np.bincount(second_cells, weights=each[second], minlength=cells.max() + 1)[first_cells]
     return counts[ids], sums[ids]
 
 

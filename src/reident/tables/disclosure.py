@@ -1,9 +1,9 @@
-"""Metric. How much a table of classes discloses: k, l, t, and the risk of re-identification.
+"""Metric. Disclosure by a table of classes: k, l, t, and the risk of re-identification.
 
-One rule for all measures here. A *class* is the set of records that agree in every quasi-identifier. A suppressed
-record, one whose every quasi-identifier is ``"*"``, belongs to no class and is never scored (`suppressed_label`).
-A missing value counts as a value of its own, so two records that lack it agree (``missing="value"``); or such records
-are left out (``"drop"``), or refused (``"raise"``).
+A *class* is the set of records that agree in every quasi-identifier. A suppressed record, one whose every
+quasi-identifier is ``"*"``, belongs to no class and is never scored (`suppressed_label`). A missing value counts as a
+value of its own, so two records that lack it agree (``missing="value"``); or such records are left out (``"drop"``), or
+refused (``"raise"``).
 """
 
 from __future__ import annotations
@@ -40,14 +40,17 @@ __all__ = [
 ]
 
 Columns = str | Sequence[str]
+Missing = Annotated[str, Choice("value", "drop", "raise")]
+Label = Annotated[str | None, Text()]
 
 
+@checked
 def equivalence_classes(
     table: pd.DataFrame,
     quasi: Columns,
     *,
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
+    missing: Missing = "value",
+    suppressed_label: Label = "*",
 ) -> IntArray:
     """Return the class of each record of a table.
 
@@ -57,10 +60,10 @@ def equivalence_classes(
     quasi : str or sequence of str
         The quasi-identifiers.
     missing : {"value", "drop", "raise"}
-        What a missing quasi-identifier means: a value of its own, a record to leave out, an error.
+        A missing quasi-identifier is a value of its own, a record to leave out, or an error.
     suppressed_label : str or None
         A record that has this label in every quasi-identifier is suppressed and in no class, unless all records are
-        so (then the table is fully generalised, one class). None: no record is taken for suppressed.
+        so (then the table is fully generalised, one class). None: no record is suppressed.
 
     Returns
     -------
@@ -89,25 +92,25 @@ def equivalence_classes(
     return ids
 
 
+@checked
 def k_anonymity(
     table: pd.DataFrame,
     quasi: Columns,
     *,
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
+    missing: Annotated[str, Choice("value", "drop", "raise", "wildcard")] = "value",
+    suppressed_label: Label = "*",
 ) -> int:
     """Return the k for which a table is k-anonymous: the size of its smallest class.
 
-    What it does not say: who can be told apart by background knowledge or by the sensitive values of a class
-    (`l_diversity`, `t_closeness`).
+    It does not cover background knowledge and the sensitive values of a class (`l_diversity`, `t_closeness`).
 
     Parameters
     ----------
     table, quasi, suppressed_label
         As for `equivalence_classes`.
     missing : {"value", "drop", "raise", "wildcard"}
-        As there; "wildcard": a gap may be any value, so that a record is as safe as those that may agree with it
-        are many. Such records make no classes, hence only this number.
+        As there; "wildcard": a gap may be any value, and a record counts all that may agree with it. Such records
+        make no classes, hence only this number.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def k_anonymity(
     >>> k_anonymity(pd.DataFrame({"age": [30, 30, 41, 41, 41], "sex": list("mmfff")}), ["age", "sex"])
     2
     """
-    if isinstance(missing, str) and missing == "wildcard":
+    if missing == "wildcard":
         quasi = check_columns(check_table(table, "table"), quasi, "quasi")
         released = table.loc[~suppressed_rows(table, quasi, suppressed_label)]
         return int(wildcard_counts(released, quasi, np.ones(len(released)))[0].min()) if len(released) else 0
@@ -137,11 +140,10 @@ def k_anonymity(
 def _sensitive_runs(
     table: pd.DataFrame, quasi: Columns, sensitive: Columns, missing: str, suppressed_label: str | None, ordered: bool
 ) -> list[tuple[Runs, pd.Series]]:
-    """Return the runs of each sensitive attribute among the records that are in a class, and its values there."""
+    """Return the runs of each sensitive attribute among the records in classes, and its values there."""
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     sensitive = check_columns(table, sensitive, "sensitive")
-    both = [column for column in sensitive if column in quasi]
-    if both:
+    if both := [column for column in sensitive if column in quasi]:
         raise ParameterError(
             f"`sensitive` must not be a quasi-identifier too, got {both[0]!r} in both: all of a class agree in it"
         )
@@ -163,13 +165,13 @@ def l_diversity(
     *,
     kind: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct",
     c: Annotated[float, Real(0, open_low=True)] = 3.0,
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
+    missing: Missing = "value",
+    suppressed_label: Label = "*",
 ) -> float:
     """Return the l for which every class is l-diverse.
 
-    What it does not say: how much a class tells when its values, though different, mean the same (similarity) or are
-    far more frequent than in the table (skewness): see `t_closeness`.
+    It does not cover classes whose values, though different, mean the same (similarity) or are far more frequent than
+    in the table (skewness): see `t_closeness`.
 
     Parameters
     ----------
@@ -208,15 +210,10 @@ def l_diversity(
     >>> round(l_diversity(table, "zip", "ill", kind="entropy"), 3)
     1.89
     """
-    values: list[float] = []
-    for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
-        if kind == "distinct":
-            values.append(int(runs.distinct().min()))
-        elif kind == "entropy":
-            values.append(float(np.exp(runs.entropy().min())))
-        else:
-            values.append(int(runs.recursive_l(c).min()))
-    return min(values)
+    runs = [part for part, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False)]
+    if kind == "entropy":
+        return min(float(np.exp(part.entropy().min())) for part in runs)
+    return min(int((part.distinct() if kind == "distinct" else part.recursive_l(c)).min()) for part in runs)
 
 
 @checked
@@ -227,10 +224,10 @@ def t_closeness(
     *,
     distance: Annotated[str, Choice("equal", "ordered", "hierarchical")] = "equal",
     hierarchies: Mapping[str, Any] | None = None,
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
+    missing: Missing = "value",
+    suppressed_label: Label = "*",
 ) -> float:
-    """Return the t for which a table is t-close: the farthest that a class lies from the table's distribution.
+    """Return the t for which a table is t-close: the largest distance of a class from the table's distribution.
 
     Parameters
     ----------
@@ -269,15 +266,14 @@ def t_closeness(
     """
     known = check_mapping(hierarchies, "hierarchies", optional=True)
     ordered = distance == "ordered"
-    farthest = 0.0
+    distances = []
     for runs, column in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):
         if distance == "hierarchical":
             name = str(column.name)
-            distances = runs.hierarchical_distance(levels_of(known.get(name), encode_column(column)[1], name))
+            distances.append(runs.hierarchical_distance(levels_of(known.get(name), encode_column(column)[1], name)))
         else:
-            distances = runs.ordered_distance() if ordered else runs.equal_distance()
-        farthest = max(farthest, float(distances.max()))
-    return farthest
+            distances.append(runs.ordered_distance() if ordered else runs.equal_distance())
+    return float(np.max(distances))
 
 
 @dataclass(frozen=True)
@@ -314,8 +310,8 @@ def reidentification_risk(
     *,
     population: pd.DataFrame | None = None,
     threshold: Annotated[float, Real(0, 1)] = 0.2,
-    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
-    suppressed_label: Annotated[str | None, Text()] = "*",
+    missing: Missing = "value",
+    suppressed_label: Label = "*",
 ) -> ReidentificationRisk:
     """Return the prosecutor, journalist and marketer risk of a release.
 
@@ -346,20 +342,19 @@ def reidentification_risk(
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
-    is_counted = ids >= 0
-    if not is_counted.any():
+    released = table.loc[ids >= 0, quasi]
+    if released.empty:
         raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
-    sizes = np.bincount(ids[is_counted])
+    sizes = np.bincount(ids[ids >= 0])
     in_population = sizes
     if population is not None:
         check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
-        both = pd.concat([table.loc[is_counted, quasi], population[quasi]], ignore_index=True)
-        everyone = equivalence_classes(both, quasi, missing="value", suppressed_label=None)
-        n_kept = int(is_counted.sum())
-        in_population = np.bincount(everyone[n_kept:], minlength=sizes.size)[: sizes.size]
+        both = pd.concat([released, population[quasi]], ignore_index=True)
+        classes = equivalence_classes(both, quasi, missing="value", suppressed_label=None)
+        in_population = np.bincount(classes[len(released) :], minlength=sizes.size)[: sizes.size]
         short = np.flatnonzero(in_population < sizes)
         if short.size:
-            example = dict(both.iloc[int(np.flatnonzero(everyone[:n_kept] == short[0])[0])])
+            example = dict(both.iloc[int((classes == short[0]).argmax())])
             raise DataError(
                 f"`population` must hold every class of the release at least as often, got {in_population[short[0]]} "
                 f"of {sizes[short[0]]} for {example} ({short.size} such class(es)): are both coded alike?"

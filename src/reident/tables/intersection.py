@@ -1,8 +1,8 @@
-"""Attack. The intersection attack: several releases about the same people, each harmless alone."""
+"""Attack. Intersection of several releases of the same persons, each harmless alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -26,18 +26,15 @@ from reident.base import (
     check_table,
 )
 from reident.kernels.tables.intersection import gather_classes, nearest_class
-from reident.tables.classes import class_ids, encode_column, suppressed_rows
+from reident.tables.classes import class_ids, encode_column, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader
-
-#: Cells of a Boolean matrix that are packed at once.
-_AT_ONCE = 1 << 24
 
 __all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack", "intersection_course"]
 
 
 @dataclass(frozen=True)
 class IntersectionQuality:
-    """How right the attack was, given the true sensitive values. Shares are of the whole population.
+    """Success of the attack, given the true sensitive values. Shares are of the whole population.
 
     Attributes
     ----------
@@ -50,12 +47,11 @@ class IntersectionQuality:
     contradicted : float
         Share with no candidate left: the releases cannot all hold this person as located.
     confidence : float
-        Mean probability that the attacker gives to the true value: 1 / number of candidates if it is among them,
-        else 0.
+        Mean probability of the true value: 1 / number of candidates if it is among them, else 0.
     guessed : float
-        Share for whom the most probable value is true.
+        Share of persons whose most probable value is true.
     baseline : float
-        Share for whom guessing the commonest value would be right: what the attack must beat.
+        Share of the commonest value, which a guess without the releases reaches.
     """
 
     n: int
@@ -149,8 +145,8 @@ def intersection_attack(
     """Intersect the possible sensitive values of the same people over several anonymised releases.
 
     The attacker knows the quasi-identifiers of people who are in all releases. In each release they find the class
-    of a person and the sensitive values in it; the person's value is in all these sets. The attack says nothing about
-    people who are not in all releases: for them its answer is wrong without showing it.
+    of a person and the sensitive values in it; the person's value is in all these sets. For people who are not in all
+    releases the answer may be wrong without a sign of it.
 
     Parameters
     ----------
@@ -158,8 +154,8 @@ def intersection_attack(
         The released tables, as `k_anonymise` returns them. Each has the sensitive column and at least one
         quasi-identifier. Suppressed records are in no class.
     population : DataFrame
-        What the attacker knows: one row a person, original values of the quasi-identifiers. A sensitive column in it
-        is not looked at.
+        The attacker's knowledge: one row a person, original values of the quasi-identifiers. A sensitive column in it
+        is ignored.
     quasi : str or sequence of str
         The quasi-identifiers, columns of the population. A release without some of them is located by the others.
     sensitive : str
@@ -168,9 +164,9 @@ def intersection_attack(
         How categories are generalised, for labels that cannot be read by themselves ("white-collar"). Intervals, sets,
         masks and "*" can (`reident.tables.labels.LabelReader`).
     locate : {"covering", "nearest"}
-        What is done for a person whom no class of a release covers. "covering": the release says nothing about them
-        (their record may have been suppressed). "nearest": the class nearest to them is taken (regions of Mondrian
-        that shrank around their records, or published as centres).
+        For a person whom no class of a release covers: "covering" takes no information from this release (the record
+        may have been suppressed), "nearest" takes the nearest class (regions of Mondrian that shrank around their
+        records, or published as centres).
     partial_limit : int
         Up to how many values left count as a partial breach.
 
@@ -199,8 +195,8 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
-    located = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
-    return located.combine(len(located.counts))
+    after = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return after(len(releases))
 
 
 def intersection_course(
@@ -215,8 +211,7 @@ def intersection_course(
 ) -> list[IntersectionAttack]:
     """Return the attacker's knowledge after the first release, the first two, and so on.
 
-    Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
-    start.
+    Errors are those of `intersection_attack`. The sensitive values are those of all releases from the start.
 
     Parameters
     ----------
@@ -228,8 +223,8 @@ def intersection_course(
     list of IntersectionAttack
         One a number of releases.
     """
-    located = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
-    return [located.combine(n + 1) for n in range(len(located.counts))]
+    after = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return [after(n + 1) for n in range(len(releases))]
 
 
 def _locate(
@@ -240,12 +235,13 @@ def _locate(
     hierarchies: Mapping[str, Any] | None,
     locate: str,
     partial_limit: int,
-) -> _Located:
-    """Check the arguments and find the classes of every person in every release."""
+) -> Callable[[int], IntersectionAttack]:
+    """Find the classes of every person in every release; the result intersects the first n releases."""
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
     check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
-    for column, hierarchy in check_mapping(hierarchies, "hierarchies", optional=True).items():
+    trees = check_mapping(hierarchies, "hierarchies", optional=True)
+    for column, hierarchy in trees.items():
         if column not in quasi:
             raise ParameterError(f"`hierarchies` must be of quasi-identifiers {quasi!r}, got one of {column!r}")
         if not hasattr(hierarchy, "to_frame") and not isinstance(hierarchy, pd.DataFrame):
@@ -253,15 +249,18 @@ def _locate(
     tables = _tables(releases, quasi, sensitive)
     coded = {column: encode_column(population[column]) for column in quasi}
     person, n_combinations = class_ids([coded[column][0] for column in quasi])
-    first = np.unique(person, return_index=True)[1]
-    combinations = {column: codes[first] for column, (codes, _) in coded.items()}
+    first = first_rows(person, n_combinations)
+    distinct = {column: (codes[first], values) for column, (codes, values) in coded.items()}
     values = _sensitive_values(tables, sensitive)
-    counts = [
-        _gather(table, combinations, coded, sensitive, values, hierarchies or {}, locate, n_combinations)
-        for table in tables
-    ]
+    counts = [_gather(table, distinct, sensitive, values, trees, locate) for table in tables]
     totals = [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables]
-    return _Located(counts, np.array(totals, dtype=np.float64), values, population.index, person, partial_limit)
+
+    def after(n: int) -> IntersectionAttack:
+        frame, possible, probabilities = _intersect(counts[:n], np.sum(totals[:n], axis=0), values, partial_limit)
+        table = frame.take(person).set_axis(population.index, axis=0)
+        return IntersectionAttack(table, tuple(values), possible[person], probabilities[person], partial_limit)
+
+    return after
 
 
 def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[pd.DataFrame]:
@@ -276,7 +275,7 @@ def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[p
         if not any(column in table.columns for column in quasi):
             raise DataError(
                 f"`{name}` must have at least one of `quasi` {quasi!r}, got {list(table.columns)!r}: "
-                "nobody can be located in it"
+                "no person can be located in it"
             )
         if table[sensitive].isna().any():
             raise DataError(f"`{name}` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
@@ -293,26 +292,24 @@ def _sensitive_values(tables: list[pd.DataFrame], sensitive: str) -> pd.Index:
 
 def _gather(
     table: pd.DataFrame,
-    combinations: Mapping[str, IntArray],
-    coded: Mapping[str, tuple[IntArray, pd.Index]],
+    distinct: Mapping[str, tuple[IntArray, pd.Index]],
     sensitive: str,
     values: pd.Index,
     hierarchies: Mapping[str, Any],
     locate: str,
-    n_combinations: int,
 ) -> tuple[IntArray, IntArray]:
     """Return, for each combination, the counts of the sensitive values in its classes, and how many classes it has."""
-    columns = [column for column in coded if column in table.columns]
+    columns = [column for column in distinct if column in table.columns]
     table = table.loc[~suppressed_rows(table, columns, "*")]
     labels = {column: encode_column(table[column]) for column in columns}
     ids, n_classes = class_ids([labels[column][0] for column in columns])
     counts = np.zeros((n_classes, len(values)), dtype=np.int64)
     np.add.at(counts, (ids, values.get_indexer(pd.Index(table[sensitive], dtype=object))), 1)
-    first = np.unique(ids, return_index=True)[1]
-    class_labels = np.stack([labels[column][0][first] for column in columns], axis=1)
-    description = f"{n_combinations:,} combinations of values by {len(values):,} sensitive values"
-    afford(24 * n_combinations * len(values), "population", description, "take a sample, or group the sensitive values")
-    readers = [LabelReader(coded[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
+    class_labels = np.stack([labels[column][0] for column in columns], axis=1)[first_rows(ids, n_classes)]
+    codes = np.stack([distinct[column][0] for column in columns], axis=1)
+    description = f"{len(codes):,} combinations of values by {len(values):,} sensitive values"
+    afford(24 * len(codes) * len(values), "population", description, "take a sample, or group the sensitive values")
+    readers = [LabelReader(distinct[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
     covered = [reader.cover() for reader in readers]
     for column, matrix in zip(columns, covered, strict=True):
         if not matrix.any():
@@ -320,96 +317,70 @@ def _gather(
             raise DataError(
                 f"no label of {column!r} covers a value of the population, got {examples!r}: give `hierarchies` for it"
             )
-    sizes = [len(matrix) for matrix in covered]
-    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    offsets = np.cumsum([0, *map(len, covered)])[:-1]
     cover = np.concatenate([_pack(matrix, class_labels[:, j]) for j, matrix in enumerate(covered)])
-    codes = np.stack([combinations[column] for column in columns], axis=1)
-    gathered = np.zeros((n_combinations, len(values)), dtype=np.int64)
-    n_covering = np.zeros(n_combinations, dtype=np.int64)
+    gathered, n_covering = np.zeros((len(codes), len(values)), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
     gather_classes(codes + offsets, cover, counts, gathered, n_covering)
     lost = np.flatnonzero(n_covering == 0)
     if locate == "nearest" and lost.size:
-        width = max(matrix.shape[1] for matrix in covered)
-        distances = np.full((sum(sizes), width), np.inf)
+        distances = np.full((len(cover), max(matrix.shape[1] for matrix in covered)), np.inf)
         for reader, matrix, start in zip(readers, covered, offsets, strict=True):
             distances[start : start + len(matrix), : matrix.shape[1]] = reader.distance(matrix)
         nearest = np.zeros(lost.size, dtype=np.int64)
         nearest_class(codes[lost], offsets, distances, class_labels, nearest)
-        gathered[lost] = counts[nearest]
-        n_covering[lost] = 1
+        gathered[lost], n_covering[lost] = counts[nearest], 1
     return gathered, n_covering
 
 
 def _pack(matrix: BoolArray, columns: IntArray) -> Any:
     """Return chosen columns of a Boolean matrix as rows of 64-bit words, column c as bit c % 64 of word c // 64."""
-    n_words = -(-columns.size // 64)
+    n_bytes = 8 * -(-columns.size // 64)
     description = f"{len(matrix):,} values by {columns.size:,} classes"
-    afford(8 * len(matrix) * n_words, "releases", description, "take a sample of the records")
-    words = np.zeros((len(matrix), n_words), dtype=np.uint64)
-    step = max(1, _AT_ONCE // max(1, columns.size))
-    for start in range(0, len(matrix), step):
-        part = matrix[start : start + step]
-        padded = np.zeros((len(part), 64 * n_words), dtype=np.bool_)
-        padded[:, : columns.size] = part[:, columns]
-        words[start : start + step] = np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8"))
-    return words
+    afford(len(matrix) * n_bytes, "releases", description, "take a sample of the records")
+    packed = np.zeros((len(matrix), n_bytes), dtype=np.uint8)
+    for bits, row in zip(packed, matrix, strict=True):
+        bits[: -(-columns.size // 8)] = np.packbits(row[columns], bitorder="little")
+    return packed.view(np.dtype("<u8"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Located:
-    """For each release the sensitive values in each combination's classes, and how many classes it has."""
-
-    counts: list[tuple[IntArray, IntArray]]
-    totals: FloatArray
-    values: pd.Index
-    index: pd.Index
-    person: IntArray
-    partial_limit: int
-
-    def combine(self, n_releases: int) -> IntersectionAttack:
-        """Intersect the possible values of the first releases."""
-        class_counts, values = self.counts[:n_releases], self.values
-        pooled = self.totals[:n_releases].sum(axis=0)
-        n_combinations = len(class_counts[0][1])
+def _intersect(
+    class_counts: list[tuple[IntArray, IntArray]], pooled: FloatArray, values: pd.Index, partial_limit: int
+) -> tuple[pd.DataFrame, BoolArray, FloatArray]:
+    """Return the table, the possible values and their probabilities of each combination."""
+    n_combinations = len(class_counts[0][1])
+    with np.errstate(divide="ignore"):
+        prior = np.log(pooled / pooled.sum())
+    possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
+    weight = np.tile(prior, (n_combinations, 1))
+    n_located, n_classes = np.zeros((2, n_combinations), dtype=np.int64)
+    for counts, n_covering in class_counts:
+        located = n_covering > 0
+        possible[located] &= counts[located] > 0
         with np.errstate(divide="ignore"):
-            prior = np.log(pooled / pooled.sum())
-        possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
-        weight = np.tile(prior, (n_combinations, 1))
-        n_located = np.zeros(n_combinations, dtype=np.int64)
-        n_classes = np.zeros(n_combinations, dtype=np.int64)
-        for counts, n_covering in class_counts:
-            located = n_covering > 0
-            possible[located] &= counts[located] > 0
-            with np.errstate(divide="ignore"):
-                inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
-            # A value that no release so far has is impossible in any case: no matter what it is divided by.
-            weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
-            n_located += located
-            n_classes = np.maximum(n_classes, n_covering)
-        top = weight.max(axis=1, keepdims=True)
-        probabilities = np.exp(weight - np.where(np.isfinite(top), top, 0))
-        total = probabilities.sum(axis=1, keepdims=True)
-        # Nothing is left: the releases contradict each other, and the attacker is back at what was known before.
-        probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
-        n_left = possible.sum(axis=1)
-        breach = np.select(
-            [n_left == 0, n_left == 1, (n_left <= self.partial_limit) & (n_left < len(values))],
-            ["contradiction", "perfect", "partial"],
-            "none",
-        )
-        first = possible.argmax(axis=1)
-        frame = pd.DataFrame(
-            {
-                "n_candidates": n_left,
-                "breach": pd.Categorical(breach, ["perfect", "partial", "none", "contradiction"]),
-                "confidence": np.where(n_left > 0, 1 / np.maximum(n_left, 1), 0.0),
-                "value": pd.Series(np.asarray(values, dtype=object)[first]).where(n_left == 1),
-                "guess": np.asarray(values, dtype=object)[probabilities.argmax(axis=1)],
-                "posterior": probabilities.max(axis=1),
-                "n_located": n_located,
-                "n_classes": n_classes,
-            }
-        )
-        table = frame.take(self.person).set_axis(self.index, axis=0)
-        possible, probabilities = possible[self.person], probabilities[self.person]
-        return IntersectionAttack(table, tuple(values), possible, probabilities, self.partial_limit)
+            inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
+        # A value that no release so far has is impossible in any case: no matter what it is divided by.
+        weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
+        n_located += located
+        n_classes = np.maximum(n_classes, n_covering)
+    top = weight.max(axis=1, keepdims=True)
+    probabilities = np.exp(weight - np.where(np.isfinite(top), top, 0))
+    total = probabilities.sum(axis=1, keepdims=True)
+    # If no value is left, the releases contradict each other, and the attacker is back at the prior.
+    probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
+    n_left = possible.sum(axis=1)
+    is_partial = (n_left <= partial_limit) & (n_left < len(values))
+    breach = np.select([n_left == 0, n_left == 1, is_partial], ["contradiction", "perfect", "partial"], "none")
+    names = np.asarray(values, dtype=object)
+    table = pd.DataFrame(
+        {
+            "n_candidates": n_left,
+            "breach": pd.Categorical(breach, ["perfect", "partial", "none", "contradiction"]),
+            "confidence": np.where(n_left > 0, 1 / np.maximum(n_left, 1), 0.0),
+            "value": pd.Series(names[possible.argmax(axis=1)]).where(n_left == 1),
+            "guess": names[probabilities.argmax(axis=1)],
+            "posterior": probabilities.max(axis=1),
+            "n_located": n_located,
+            "n_classes": n_classes,
+        }
+    )
+    return table, possible, probabilities

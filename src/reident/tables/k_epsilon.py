@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -23,11 +23,10 @@ from reident.base import (
     Real,
     RNGLike,
     Whole,
+    check_bounds,
     check_choice,
     check_columns,
-    check_integer,
     check_mapping,
-    check_real,
     check_rng,
     check_table,
     check_vector,
@@ -44,7 +43,7 @@ __all__ = ["KEpsilonRelease", "class_noise_scales", "k_epsilon_anonymise", "simu
 CLASS_RANGE = "class range"
 PUBLIC_BOUNDS = "public bounds"
 
-#: What each mode promises of the epsilon-quasi-identifiers, in the words that results and figures use.
+#: The promise of each mode about the epsilon-quasi-identifiers.
 GUARANTEES = {
     CLASS_RANGE: "indistinguishable within a class, data-dependent range; NOT differentially private",
     PUBLIC_BOUNDS: "epsilon-local differential privacy of the epsilon-quasi columns given the classes",
@@ -62,7 +61,7 @@ class KEpsilonRelease:
         noisy, shuffled and numbered anew.
     mode : {"class range", "public bounds"}
     guarantee : str
-        What the noise promises, in words. The mode "class range" is not differentially private.
+        The promise of the noise, in words. The mode "class range" is not differentially private.
     k : int
     epsilon : float
         The budget of a record, shared equally by its epsilon-quasi-identifiers.
@@ -206,35 +205,26 @@ def k_epsilon_anonymise(
     anonymous = k_anonymise(
         table, k_columns, hierarchies=hierarchies, k=k, suppression_limit=suppression_limit, method=method, **options
     )
-    columns = [
-        _noisy(
-            name,
-            values[name],
-            anonymous.classes,
-            epsilon / len(e_columns),
-            None if limits is None else limits[name],
-            source,
-        )
-        for name in e_columns
-    ]
-    constant = {column.name: column.n_constant for column in columns}
+    columns = {
+        name: _noisy(column, anonymous.classes, epsilon / len(values), None if limits is None else limits[name], source)
+        for name, column in values.items()
+    }
+    constant = {name: int((column.scales == 0).sum()) for name, column in columns.items()}
     if any(constant.values()):
         _caution(f"classes with a constant value are published exactly: {constant} (column: classes)")
-    if source is not None and not any(column.scales.any() for column in columns):  # else the noise has said so
+    if source is not None and not any(column.scales.any() for column in columns.values()):  # else the noise has said so
         _caution("`rng` is given: the shuffle is repeatable")
     in_class = np.flatnonzero(anonymous.classes >= 0)
     positions = np.arange(in_class.size)
     if confidence is not None:
-        positions = np.flatnonzero(~_unsure(columns, anonymous.classes[in_class], k, confidence))
+        positions = np.flatnonzero(~_unsure(columns.values(), anonymous.classes[in_class], k, confidence))
         if not positions.size:
             raise DataError(
                 f"`confidence` must leave records to release, got {confidence:g}, which suppresses all "
                 f"{in_class.size}: raise it, or lower `epsilon` or `k`"
             )
     order = positions[_shuffled(positions.size, source)]
-    released = anonymous.table.copy()
-    for column in columns:
-        released[column.name] = column.noisy
+    released = anonymous.table.assign(**{name: column.noisy for name, column in columns.items()})
     return KEpsilonRelease(
         table=released.iloc[order].reset_index(drop=True),
         mode=mode,
@@ -245,16 +235,22 @@ def k_epsilon_anonymise(
         epsilon_quasi=tuple(e_columns),
         k_anonymous=anonymous,
         source=in_class[order],
-        scales={column.name: column.scales for column in columns},
-        granularity={column.name: column.step for column in columns},
+        scales={name: column.scales for name, column in columns.items()},
+        granularity={name: column.step for name, column in columns.items()},
         n_constant=constant,
-        n_clipped={column.name: column.n_clipped for column in columns},
+        n_clipped={name: column.n_clipped for name, column in columns.items()},
         n_suppressed=len(table) - positions.size,
     )
 
 
+@checked
 def class_noise_scales(
-    values: ArrayLike, classes: ArrayLike, *, epsilon: float, n_columns: int = 1, width: float | None = None
+    values: ArrayLike,
+    classes: ArrayLike,
+    *,
+    epsilon: Annotated[float, Real(0, open_low=True)],
+    n_columns: Annotated[int, Whole(1, unit="columns")] = 1,
+    width: float | None = None,
 ) -> FloatArray:
     """Return the scale of the Laplace noise of each class: range x columns / epsilon.
 
@@ -270,11 +266,8 @@ def class_noise_scales(
     width : float, optional
         A public range; None: the range of the values in the class.
     """
-    epsilon = check_real(epsilon, "epsilon", low=0, open_low=True)
-    n_columns = check_integer(n_columns, "n_columns", low=1)
     vector = check_vector(values, "values")
-    ids = check_classes(classes, vector.size)
-    return class_widths(vector, ids, width) * n_columns / epsilon
+    return class_widths(vector, check_classes(classes, vector.size), width) * n_columns / epsilon
 
 
 def simulate_class_noise(values: ArrayLike, classes: ArrayLike, scales: ArrayLike, *, rng: RNGLike) -> FloatArray:
@@ -292,27 +285,22 @@ def simulate_class_noise(values: ArrayLike, classes: ArrayLike, scales: ArrayLik
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
     b = check_vector(scales, "scales", length=int(ids.max()) + 1)
-    is_released = ids >= 0
+    rows = np.flatnonzero(ids >= 0)
     noisy = np.full(vector.size, np.nan)
-    noisy[is_released] = (
-        vector[is_released] + simulation_laplace(1.0, int(is_released.sum()), rng=rng) * b[ids[is_released]]
-    )
+    noisy[rows] = vector[rows] + simulation_laplace(1.0, rows.size, rng=rng) * b[ids[rows]]
     return noisy
 
 
 @dataclass(frozen=True)
 class _NoisyColumn:
-    name: str
     before: FloatArray  # of the records in classes, on the grid
     noisy: FloatArray
     scales: FloatArray
     step: float
-    n_constant: int
     n_clipped: int
 
 
 def _noisy(
-    name: str,
     values: FloatArray,
     classes: IntArray,
     epsilon: float,
@@ -320,35 +308,31 @@ def _noisy(
     rng: np.random.Generator | None,
 ) -> _NoisyColumn:
     """Round one column to a grid and add noise to it, class by class."""
-    n_clipped = 0
+    rows, n_clipped = np.flatnonzero(classes >= 0), 0
+    ids = classes[rows]
+    values = values[rows]
     if limits is not None:
-        n_clipped = int(((values < limits[0]) | (values > limits[1]))[classes >= 0].sum())
+        n_clipped = int(((values < limits[0]) | (values > limits[1])).sum())
         values = np.clip(values, *limits)
-    n_classes = int(classes.max()) + 1
-    ranges = (
-        class_ranges(class_values(values, classes)) if limits is None else np.full(n_classes, limits[1] - limits[0])
-    )
+
+    def ranges_of(column: FloatArray, ends: Any) -> FloatArray:
+        return class_ranges(class_values(column, ids)) if ends is None else np.full(ids.max() + 1, ends[1] - ends[0])
+
+    ranges = ranges_of(values, limits)
     wide = ranges[ranges > 0]
     step = grid_granularity(float(wide.min()) / epsilon) if wide.size else 1.0
-    is_released = classes >= 0
-    before = snap_to_grid(values[is_released], step)
-    if limits is None:
-        ranges = class_ranges(class_values(before, classes[is_released]))
-    else:
-        ends = snap_to_grid(np.array(limits), step)
-        ranges = np.full(n_classes, ends[1] - ends[0])
-    scales = ranges / epsilon
-    noisy = scales > 0
-    each = noisy[classes[is_released]]
+    before = snap_to_grid(values, step)
+    scales = ranges_of(before, None if limits is None else snap_to_grid(np.array(limits), step)) / epsilon
+    each = (scales > 0)[ids]
     after = before.copy()
     if each.all() and np.ptp(scales) == 0:
         after += discrete_laplace(float(scales[0]), step, after.size, rng=rng)
     elif each.any():
-        after[each] += discrete_laplace(scales[classes[is_released]][each], step, rng=rng)
-    return _NoisyColumn(name, before, after, scales, step, int((~noisy).sum()), n_clipped)
+        after[each] += discrete_laplace(scales[ids][each], step, rng=rng)
+    return _NoisyColumn(before, after, scales, step, n_clipped)
 
 
-def _unsure(columns: list[_NoisyColumn], classes: IntArray, k: int, confidence: float) -> BoolArray:
+def _unsure(columns: Iterable[_NoisyColumn], classes: IntArray, k: int, confidence: float) -> BoolArray:
     """Return the records to suppress so that each column alone leaves at least k candidates with a confidence."""
     gone = np.zeros(classes.size, dtype=bool)
     for column in columns:
@@ -396,16 +380,4 @@ def _check_bounds(
     lacking = [column for column in columns if column not in bounds]
     if lacking:
         raise ParameterError(f"`bounds` must be given for every epsilon-quasi-identifier, got none for {lacking!r}")
-    checked = {}
-    for column in columns:
-        try:
-            low, high = bounds[column]
-        except (TypeError, ValueError):
-            raise ParameterError(f"`bounds` must be pairs (low, high), got {bounds[column]!r} for {column!r}") from None
-        low, high = check_real(low, f"bounds of {column}"), check_real(high, f"bounds of {column}")
-        if low >= high:
-            raise ParameterError(
-                f"`bounds` must be (low, high) with low below high, got {bounds[column]} for {column!r}"
-            )
-        checked[column] = (low, high)
-    return checked
+    return {column: check_bounds(bounds[column], f"bounds of {column}") for column in columns}

@@ -139,7 +139,7 @@ def swap_ranks(
             f"no value moves: {percent:g} % of {n} records is less than one rank; give at least "
             f"{math.ceil(10_000 / n) / 100:g}",
             PrivacyWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     generator = check_rng(rng)
     masked = np.empty_like(original)

@@ -257,16 +257,18 @@ def _half(matrix: pd.DataFrame, columns: list[str]) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(spread, 0.0)))
 
 
-def common_columns(release: pd.DataFrame, known: pd.DataFrame, columns: str | Sequence[str] | None) -> list[str]:
+def common_columns(
+    release: pd.DataFrame, known: pd.DataFrame, columns: str | Sequence[str] | None, known_name: str = "known"
+) -> list[str]:
     """Return the columns to compare: those named, or all that both tables have."""
     check_table(release, "release")
-    check_table(known, "known")
+    check_table(known, known_name)
     if columns is None:
         columns = [column for column in release.columns if column in known.columns]
         if not columns:
-            raise DataError("`release` and `known` must have a column in common, they have none")
+            raise DataError(f"`release` and `{known_name}` must have a column in common, they have none")
     listed = check_columns(release, columns, "columns", table_name="release")
-    return check_columns(known, listed, "columns", table_name="known")
+    return check_columns(known, listed, "columns", table_name=known_name)
 
 
 def _is_unknown(truth: Any) -> bool:

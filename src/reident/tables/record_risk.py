@@ -1,29 +1,34 @@
-"""Metric. The risk of each record of a sample, from survey weights, and its special uniqueness (SUDA)."""
+"""Metric. Risks of records of a sample: by survey weights, by special uniqueness (SUDA), unique in the population."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
 from reident.base import (
     BoolArray,
+    Choice,
+    DataError,
     FloatArray,
     IntArray,
     ParameterError,
-    check_choice,
+    Real,
     check_columns,
     check_integer,
     check_table,
     check_vector,
     check_work,
+    checked,
 )
 from reident.tables.classes import class_ids, encode_column, missing_rows, wildcard_counts
+from reident.tables.disclosure import equivalence_classes
 
-__all__ = ["individual_risk", "special_uniques"]
+__all__ = ["individual_risk", "population_uniques", "special_uniques"]
 
 # From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
 _LARGE, _TERMS = 50, 25
@@ -35,14 +40,19 @@ _SET_COST = 2_000
 _LARGEST_SCORE = 2**62
 
 
+@checked
 def individual_risk(
-    table: pd.DataFrame, quasi: str | Sequence[str], weights: str | None = None, *, missing: str = "value"
+    table: pd.DataFrame,
+    quasi: str | Sequence[str],
+    weights: str | None = None,
+    *,
+    missing: Annotated[str, Choice("value", "drop", "raise", "wildcard")] = "value",
 ) -> pd.DataFrame:
     """Return the risk that each record of a sample is rightly found in the population, by its class and weights.
 
-    The number of people in the population who share a record's class is unknown; the survey weights of the class say
-    how many they are on average, and the risk is the mean of one over that number given the class in the sample. It
-    is a model's: a class that the weights misjudge is misjudged here too.
+    The number of people in the population who share a record's class is unknown; the survey weights of the class give
+    its mean, and the risk is the mean of one over that number given the class in the sample. It is a model's risk: no
+    better than the weights.
 
     Parameters
     ----------
@@ -53,7 +63,7 @@ def individual_risk(
         The column of survey weights: how many people of the population a record stands for, at least 1 each. None:
         the sample is the population, and the risk is one over the size of the class.
     missing : {"value", "drop", "raise", "wildcard"}
-        What a missing quasi-identifier means: a value of its own, a record to leave out, an error, any value.
+        A missing quasi-identifier is a value of its own, a record to leave out, an error, or any value.
 
     Returns
     -------
@@ -79,7 +89,6 @@ def individual_risk(
     [0.0443, 0.0443, 0.1771]
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-    check_choice(missing, "missing", ("value", "drop", "raise", "wildcard"))
     stood_for: FloatArray = np.ones(len(table))
     if weights is not None:
         check_columns(table, weights, "weights")
@@ -125,9 +134,9 @@ def special_uniques(
     ----------
     table : DataFrame
     quasi : str or sequence of str, optional
-        The columns to look at; all for None. A missing value is a value of its own.
+        The columns compared; all for None. A missing value is a value of its own.
     max_size : int, optional
-        Sets with more columns are not looked at. None: all.
+        Sets with more columns are left out. None: all.
 
     Returns
     -------
@@ -164,7 +173,7 @@ def special_uniques(
     n_sets = sum(math.comb(m, size) for size in range(1, largest + 1))
     check_work(n_sets * (len(table) + _SET_COST), "quasi", f"{n_sets:,} sets of columns", "give a smaller `max_size`")
     codes = [encode_column(table[column])[0] for column in quasi]
-    everyone = _bits(_uniques(codes))
+    all_unique = _bits(_uniques(codes))
     scores = np.zeros(len(table), dtype=object if math.factorial(m) > _LARGEST_SCORE else np.int64)
     by_column = dict.fromkeys(range(m), 0)
     below: dict[tuple[int, ...], int] = {(): 0}
@@ -174,8 +183,8 @@ def special_uniques(
             explained = 0
             for place in range(size):
                 explained |= below[columns[:place] + columns[place + 1 :]]
-            if explained == everyone:  # unique on a smaller set already, all that ever will be
-                unique_on[columns] = everyone
+            if explained == all_unique:  # unique on a smaller set already, all that ever will be
+                unique_on[columns] = all_unique
                 continue
             unique_on[columns] = unique = _bits(_uniques([codes[column] for column in columns]))
             minimal = _places(unique & ~explained, len(table))
@@ -201,3 +210,96 @@ def _bits(mask: BoolArray) -> int:
 def _places(bits: int, n: int) -> IntArray:
     packed = np.frombuffer(bits.to_bytes(-(-n // 8), "little"), dtype=np.uint8)
     return np.flatnonzero(np.unpackbits(packed, bitorder="little", count=n))
+
+
+@checked
+def population_uniques(
+    table: pd.DataFrame,
+    quasi: str | Sequence[str],
+    *,
+    sampling_fraction: Annotated[float, Real(0, 1, open_low=True)],
+    model: Annotated[str, Choice("pitman", "zayatz")] = "pitman",
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+) -> float:
+    """Return the estimated share of the population that is unique in its quasi-identifiers.
+
+    Only these of the sample's uniques are certain finds for an intruder who does not know the persons sampled. The
+    models guess the classes that the sample missed, and may be off by a factor of two: compare both.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A simple random sample of the population.
+    quasi : str or sequence of str
+        The quasi-identifiers.
+    sampling_fraction : float
+        Records over people, in (0, 1].
+    model : {"pitman", "zayatz"}
+        Pitman's sampling formula with two parameters, fitted by maximum likelihood: good for small fractions.
+        Zayatz's estimate, which takes the sample's class sizes for the population's: good for large ones.
+    missing : {"value", "drop", "raise"}
+        As for `equivalence_classes`.
+
+    Returns
+    -------
+    float
+        A share of the population, in [0, 1].
+
+    Raises
+    ------
+    DataError
+        If every record is left out, or the Pitman model does not fit: all records unique, or none.
+    ParameterError
+        If `sampling_fraction` lies outside (0, 1], or the model is unknown.
+
+    Notes
+    -----
+    Hoshino (2001), J. Official Stat. 17, 499-520: uniques are Gamma(theta + 1) / Gamma(theta + alpha) N^alpha.
+    Zayatz (1991): a sample unique is one of the population with the chance that a class of size 1 is met once, against
+    that of all sizes in the sample's proportions (hypergeometric). Dankar et al. (2012) compare them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [30, 30, 31, 32, 33, 33, 33, 34]})
+    >>> round(population_uniques(table, "age", sampling_fraction=0.5, model="zayatz"), 4)
+    0.2312
+    """
+    ids = equivalence_classes(table, quasi, missing=missing)
+    if not (ids >= 0).any():
+        raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
+    sizes, classes = np.unique(np.bincount(ids[ids >= 0]), return_counts=True)
+    n = int(sizes @ classes)
+    population = n / sampling_fraction
+    share = _pitman(sizes, classes, population) if model == "pitman" else _zayatz(sizes, classes, round(population))
+    return float(np.clip(share, 0.0, 1.0))
+
+
+def _pitman(sizes: IntArray, classes: IntArray, population: float) -> float:
+    from scipy.optimize import minimize
+    from scipy.special import gammaln
+
+    n, u = int(sizes @ classes), int(classes.sum())
+    if u in (1, n) or sizes[0] > 1:
+        raise DataError(f"the Pitman model needs some unique records and some that are not, got {u} classes of {n}")
+    rising = np.arange(1, u)
+
+    def unlikely(at: FloatArray) -> float:
+        """Return minus the log-likelihood, up to a constant; theta = exp(at[0]), alpha = expit(at[1])."""
+        theta, alpha = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
+        within = classes @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
+        return float(-np.log(theta + rising * alpha).sum() + gammaln(theta + n) - gammaln(theta + 1) - within)
+
+    best = minimize(unlikely, [np.log(n / 10), 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9})
+    theta, alpha = np.exp(best.x[0]), 1 / (1 + np.exp(-best.x[1]))
+    return float(np.exp(gammaln(theta + 1) - gammaln(theta + alpha) + (alpha - 1) * np.log(population)))
+
+
+def _zayatz(sizes: IntArray, classes: IntArray, population: int) -> float:
+    from scipy.stats import hypergeom
+
+    if sizes[0] > 1:
+        return 0.0
+    n = int(sizes @ classes)
+    once = hypergeom.pmf(1, population, sizes, n)
+    return float(classes[0] ** 2 * once[0] / (classes @ once) / n)

@@ -11,18 +11,19 @@ import pandas as pd
 
 from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
-from reident.methods.attacks import check_attacks, lacking, run_attack
+from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, judge_persons
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
+from reident.tables.record_risk import individual_risk
 from reident.workbench.composition import composition, compositions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLUMNS", "RiskReport", "evaluate", "knowledge_of", "own_order"]
+__all__ = ["COLUMNS", "RiskReport", "as_attacked", "evaluate", "individual_risks", "knowledge_of", "own_order"]
 
 #: The columns of a report's frame.
 COLUMNS = [
@@ -114,7 +115,6 @@ def evaluate(
     attacks: Sequence[str | Mapping[str, Any]] | None = None,
     keys: Mapping[str, IntArray] | None = None,
     quick: bool = False,
-    budget_s: float = BUDGET_S,
     stop_above: float | None = None,
     seed: int = 0,
 ) -> RiskReport:
@@ -137,8 +137,6 @@ def evaluate(
         Numbers that hold released records together, by name ("person", "household").
     quick : bool
         Leave out costly attacks.
-    budget_s : float
-        Costly attacks are run while their estimates, in seconds, stay within it.
     stop_above : float, optional
         Stop once the share of persons above the limit exceeds it: the release is refused.
     seed : int
@@ -160,12 +158,11 @@ def evaluate(
         raise ParameterError(f"`keys` must be a mapping of names to numbers, got {type(keys).__name__}")
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
-    check_seed(seed)
-    knowledge = knowledge_of(release, knowledge)
-    release, knowledge = _shuffled(release, knowledge, seed)
+    release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
+    presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
     options = None if attacks is None else _options_of(attacks)
-    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
+    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick))
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
@@ -173,16 +170,15 @@ def evaluate(
     shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for label, entry, background, call in plan:
-        if isinstance(call, str):
-            if attacks is None:
-                skipped[label] = call
-            else:
-                rows.append(_row(label) | {"verdict": "not run", "reason": call})
-            continue
-        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
+        row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
+            if isinstance(call, str):
+                raise NotApplicable(call)
+            about = placed if entry is not None and entry.data == "places" else (release, background)
             outcome = call(*about, seed)
-            summary, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
+            summary, each = judge_persons(
+                outcome, of_values if outcome.what == "attribute" else limit, presence=presence
+            )
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
             row |= _rates_of(outcome)
             outcomes[label] = outcome
@@ -193,6 +189,9 @@ def evaluate(
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as why:
+            if isinstance(call, str) and attacks is None:
+                skipped[label] = call
+                continue
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
@@ -219,6 +218,31 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
     return known
 
 
+def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
+    """Model each person in the release as one of the population that the survey weights describe.
+
+    Returns
+    -------
+    DataFrame
+        By person: ``weight``, for how many persons the person stands; ``risk``, the individual risk of Benedetti and
+        Franconi by the labels that agree; ``presence``, the probability that a person of the population with these
+        labels is in the file: the risk times the persons in the file who have them.
+    """
+    release, knowledge = in_persons(release, knowledge)
+    assert knowledge.weights is not None
+    weights = pd.to_numeric(knowledge.weights).to_numpy(float)
+    inside = np.flatnonzero(knowledge.present)
+    inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
+    has_labels = bool(knowledge.unperturbed(release))
+    alike = knowledge.agreement(release).patterns()[1] if has_labels else np.zeros(len(weights), dtype=int)
+    model = pd.DataFrame({"class": alike[inside], "weight": weights[inside]}, index=knowledge.who[inside])
+    risk = individual_risk(model, "class", "weight")
+    model["presence"] = (risk["risk"] * risk["sample"]).clip(upper=1.0)
+    # Who has no record that agrees is not found by labels.
+    model["risk"] = risk["risk"].where(knowledge.agreement(release).counts()[inside] > 0, 0.0)
+    return model.drop(columns="class")
+
+
 _Call = Callable[[Release, Knowledge, int], Outcome]
 
 
@@ -231,7 +255,7 @@ def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, d
 
 def _plan(
     release: Release, knowledge: Knowledge, asked_for: list[tuple[str, dict[str, Any]]] | None,
-    keys: Mapping[str, IntArray], *, quick: bool, budget_s: float,
+    keys: Mapping[str, IntArray], *, quick: bool,
 ) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
     """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
     if asked_for is None and len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
@@ -239,13 +263,13 @@ def _plan(
             yield name, None, knowledge, _composed(name, numbers)
     every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
     listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
-    budget = budget_s
+    budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
         if not why and entry.costly and asked_for is None:
             budget -= entry.seconds
             if quick or budget < 0:
-                spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
+                spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
         if why:
             yield entry.name, entry, knowledge, why
@@ -261,10 +285,11 @@ def _rates_of(outcome: Outcome) -> dict[str, float]:
     """Return precision and recall of an attack's claims, missing where they are not known to be right or wrong."""
     claims = outcome.claims
     right = claims["right"].to_numpy(float) * (claims["confidence"].to_numpy(float) > 0)
-    n_made, n_present = int((claims["confidence"] > 0).sum()), int(claims["present"].sum())
+    present = claims["present"].to_numpy(bool)
+    n_made, n_present = int((claims["confidence"] > 0).sum()), int(present.sum())
     return {
         "precision": float(right.sum() / n_made) if n_made else float("nan"),
-        "recall": float(right.sum() / n_present) if n_present else float("nan"),
+        "recall": float(right[present].sum() / n_present) if n_present else float("nan"),
     }
 
 
@@ -274,10 +299,6 @@ def _composed(name: str, numbers: IntArray | None) -> _Call:
 
 def _called(name: str, options: Mapping[str, Any]) -> _Call:
     return lambda release, knowledge, seed: run_attack(name, release, knowledge, options, seed=seed)
-
-
-def _row(label: str) -> dict[str, Any]:
-    return dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
 
 
 def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
@@ -339,6 +360,17 @@ def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
     codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
     return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+
+
+def as_attacked(
+    table: pd.DataFrame, method: str, options: Mapping[str, Any], n_original: int, *, matrix_km: Any = None,
+    order: IntArray | None = None,
+) -> Release:  # fmt: skip
+    """Return records as attacks read them, in an order that the cells give, or in a stated one."""
+    order = own_order(table) if order is None else order
+    matrix = None if matrix_km is None else np.asarray(matrix_km)[np.ix_(order, order)]
+    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table) else "table"
+    return Release(form, table.iloc[order], method, options, n_original, matrix_km=matrix)
 
 
 def _windows(knowledge: Knowledge, release: Release) -> Any:

@@ -34,7 +34,6 @@ from house.bad_inputs.inputs import (
     D,
 )
 from reident import DataError, ParameterError
-from reident.methods.release import Release
 
 # fmt: off
 #: Function, parameter and the values that are no data for it.
@@ -76,7 +75,6 @@ DATA = {
     'Ratings.from_table': dict(table=[pd.DataFrame({"user": [0, 0], "item": [1, 1], "stars": [3, 3], "day": [5, 5]})]),
     'FuzzyMeasure': dict(values=[[0, 0.5, 1], [0, NAN, 0.5, 1]]),
     'FuzzyMeasure.from_weights': dict(weights=[{"a": "x"}]),
-    'FuzzyMeasure.from_moebius': dict(moebius=[[0, 0.5]]),
     'FuzzyMeasure.choquet': dict(matrix=[[["a", "b"]]]),
     'Hierarchy': dict(rows=[[], [["a", "*"], ["a", "*"]], [["a", "*"], ["b"]], [["a", "x", "*"], ["b", "x", "y"]], [["a", None], ["b", "*"]]]),
     'Hierarchy.from_mapping': dict(mappings=[[{"a": "x", "b": "y"}, {"x": "z"}]]),
@@ -228,7 +226,6 @@ PARAMETERS = {
     'assess': dict(
         must_keep=["sex"], quasi=["absent", ["age", "age"], ()], lat=["lat_deg"], sensitive=["absent", "age"], limit=[-1, 2, "a"], profile=["fast"],
         seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], methods=[{"absent": []}], population=[3], person=["absent"]),
-    'knowledge_price': dict(limit=[25], max_size=[-1, 0]),
     'check': dict(
         limit=[25], tolerate=[-1], attacks=[["magic"], 3], recipe=[3], new=[[[1]], 'nobody'], earlier=[3], population=[3], called=[3, {"x": "age"}],
         person=["absent"], hierarchies=[np.zeros(2)]),
@@ -272,7 +269,6 @@ TOGETHER = [
     ('differencing_attack', DataError, '`targets`', dict(classes=[0, 0, -1])),
     ('differencing_attack', DataError, '`targets`', dict(classes=[0, 0, 1])),
     ('FuzzyMeasure', ParameterError, '`the number of variables`', dict(variables=[])),
-    ('FuzzyMeasure.from_moebius', ParameterError, '`values`', dict(moebius=[0, 2.0, 0.5, -1.5])),
     ('Hierarchy.generalise', DataError, 'the hierarchy of `None` must know every value, it lacks 99', dict(column=pd.Series([99]))),
     ('add_noise', DataError, "column 'sex' of `table` must be numeric", dict(columns=["sex"])),
     ('add_noise', DataError, "column 'gap' of `table` must have no missing or infinite val", dict(columns=["gap"])),
@@ -332,7 +328,6 @@ TOGETHER = [
     ('assess', DataError, '`file`', dict(data="absent.csv")),
     ('assess', DataError, '`data`', dict(data=TWICE)),
     ('assess', DataError, "there is no graph file at 'absent.csv'", dict(quasi=(), network="absent.csv")),
-    ('knowledge_price', ParameterError, '`quasi`', dict(release=Release("table", MANY[["pay"]], "original", {}, len(MANY)))),
     ('check', DataError, '`file`', dict(original="nowhere.csv")),
     ('check', ParameterError, 'nothing says what an intruder knows', dict(quasi=[])),
     ('assess', ParameterError, '`quasi`', dict(data=MANY.assign(lat_deg="x"), quasi=["age", "lat_deg"])),

@@ -1,36 +1,37 @@
-"""Attack. Combinatorial Benders: which blocks to give up, found between conflicts and a covering problem."""
+"""Attack. Combinatorial Benders: the blocks to give up, found between conflicts and a covering problem."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+import highspy
 import numpy as np
 
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.hitting_set import cheap_hitting_set
 from reident.tables.choquet._climb import climb
-from reident.tables.choquet._cover import Cover
 from reident.tables.choquet._learning_problem import LearningProblem
-from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError
+from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
 from reident.tables.choquet._weight_cells import divide_weights
 
-__all__ = ["Solution", "solve_benders"]
+__all__ = ["Solution", "cover_bound", "solve_benders", "solve_cover"]
 
-#: Rounds after which a weighted mean's bound is sought cell by cell: what conflicts prove quickly they have by then.
+#: Rounds after which a weighted mean's bound is sought cell by cell: by then conflicts have proven all that is quick.
 #: With more weights than these there are too many cells, and conflicts are the better way.
 _ROUNDS_BEFORE_CELLS = 8
 _MOST_WEIGHTS_IN_CELLS = 5
 
-#: Exchanges of the local search for a pick: few, and many before the covering problem must tell that there is none.
+#: Exchanges of the local search for a pick: few, and many before the covering problem is solved exactly.
 _STEPS = (1_000, 50_000)
-
 
 #: More blocks than this are bounded in parts of about so many.
 _MANY, _PART = 2_000, 400
+
+#: The rounding allowed in a bound that is a whole number.
+_WHOLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -55,41 +56,30 @@ class Solution:
     conflicts: list[tuple[int, ...]]
 
 
-def solve_benders(
-    problem: LearningProblem,
-    deadline: float,
-    rng: np.random.Generator,
-    *,
-    costs: IntArray | None = None,
-    conflicts: Iterable[tuple[int, ...]] = (),
-) -> Solution:
+def solve_benders(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
     """Find the x that gives up the fewest blocks, and prove it, or return the best at the deadline.
-
-    `costs` counts a block several times or not at all, as a resample does; `conflicts` known from an earlier search of
-    the same rows are taken over.
 
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
     each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
     best x is the covering problem solved exactly, which gives the lower bound. The search ends where the bound meets
-    the best x. What is not proven at half of the time climbs for a quarter of it, and goes on from there: conflicts may
-    bring a good x late, and the intruder would be taken for weak. A weighted mean of few columns that is not proven
-    after a few rounds is searched cell by cell; the conflicts then say why each block given up at the best x cannot be
-    taken back, but do not prove the bound. More than 2,000 blocks are bounded in parts.
+    the best x. If no proof is found in half of the time, a local search runs for a quarter of it, and the search
+    resumes: conflicts may bring a good x late, and the risk would be underestimated. A weighted mean of few columns
+    that is not proven after a few rounds is searched cell by cell; the conflicts then show why each block given up at
+    the best x cannot be taken back, but do not prove the bound. More than 2,000 blocks are bounded in parts.
     """
-    if costs is None and problem.blocks.size > _MANY:
+    if problem.blocks.size > _MANY:
         return _solve_in_parts(problem, deadline, rng)
-    each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
-    return _Search(problem, deadline, rng, each, conflicts).run()
+    return _Search(problem, deadline, rng).run()
 
 
 def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
     """Take a good x of all blocks, and bound the loss of any x by its loss in each part of the blocks.
 
-    Every part may have an x of its own, so that the sum of what the parts give up at least is a bound, and seldom met.
+    Every part may have another x, so that the sum of the parts' bounds is a bound, and seldom met.
     """
-    n = problem.blocks.size
-    candidates = [climb(problem, np.ones(n, np.int64), rng)]
+    candidates = [climb(problem, rng)]
     lower, conflicts = 0, []
+    n = problem.blocks.size
     parts = np.array_split(rng.permutation(n), math.ceil(n / _PART))
     for k, wanted in enumerate(parts):
         now = time.perf_counter()
@@ -103,33 +93,18 @@ def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Ge
 
 
 class _Search:
-    def __init__(
-        self,
-        problem: LearningProblem,
-        deadline: float,
-        rng: np.random.Generator,
-        costs: IntArray,
-        conflicts: Iterable[tuple[int, ...]],
-    ) -> None:
-        self.problem = problem
-        self.costs = costs
-        self.deadline = deadline
-        self.rng = rng
+    def __init__(self, problem: LearningProblem, deadline: float, rng: np.random.Generator) -> None:
+        self.problem, self.deadline, self.rng = problem, deadline, rng
         self.n = problem.blocks.size
-        self.best_x = problem.even()
-        self.best = int(costs.sum()) + 1
-        self.lower = 0
-        self.conflicts: list[tuple[int, ...]] = []
-        self.known: set[tuple[int, ...]] = set()
+        self.best_x, self.best, self.lower = problem.even(), self.n + 1, 0
+        self.conflicts: dict[tuple[int, ...], None] = {}  # in order
         self.begun, self.rounds, self.until = False, itertools.count(), deadline
         self.oracle = MarginOracle(problem, deadline, self.watch)
-        self.watch(self.best_x, problem.margins(self.best_x)[0])
-        for conflict in conflicts:
-            self.remember(conflict)
+        self.try_out(self.best_x)
 
     def watch(self, x: FloatArray, margins: FloatArray) -> None:
         """Keep the best x seen, whatever it was computed for."""
-        missed = int(self.costs[margins < self.problem.eps].sum())
+        missed = int((margins < self.problem.eps).sum())
         if missed < self.best:
             self.best, self.best_x = missed, x.copy()
 
@@ -141,27 +116,29 @@ class _Search:
         if climb_first or not self.search(now + 2 * quarter):
             climb_until = now if climb_first else self.deadline - quarter
             while self.lower < self.best:
-                self.try_out(climb(self.problem, self.costs, self.rng, self.deadline))
+                self.try_out(climb(self.problem, self.rng, self.deadline))
                 if time.perf_counter() > climb_until:
                     break
             if not self.search(self.deadline):
-                self.lower = max(self.lower, Cover(self.costs, self.conflicts).relaxed())
-        return Solution(self.best_x, self.best, self.lower, self.conflicts)
+                self.lower = max(self.lower, cover_bound([*self.conflicts]))
+        return Solution(self.best_x, self.best, self.lower, [*self.conflicts])
 
     def search(self, until: float) -> bool:
-        """Search until a time, from the present state; tell whether the search came to its end."""
+        """Search until a time, from the present state; return whether the search came to its end."""
         self.until = self.oracle.deadline = until
+        is_mean = self.problem.model == "weighted_mean"
+        has_few_weights = is_mean and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS
         try:
             if self.best > 0 and not self.begun:
                 self.begun = True
-                self.explore(self.costs == 0)
+                self.explore(np.zeros(self.n, dtype=bool))
             while self.lower < self.best:
-                if next(self.rounds) == _ROUNDS_BEFORE_CELLS and self.few_weights():
+                if next(self.rounds) == _ROUNDS_BEFORE_CELLS and has_few_weights:
                     self.divide()
                     continue
                 pick = self.cheap_pick()
-                if self.costs[pick].sum() >= self.best:
-                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, self.until)
+                if pick.sum() >= self.best:
+                    lower, better = solve_cover(self.n, [*self.conflicts], self.best, self.until)
                     self.lower = max(self.lower, lower)
                     if better is None:
                         break
@@ -172,19 +149,16 @@ class _Search:
             return False
         return True
 
-    def few_weights(self) -> bool:
-        return self.problem.model == "weighted_mean" and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS
-
     def divide(self) -> None:
         """Search the simplex of weights cell by cell, for half of the time left: it brings a good x itself."""
         self.until = self.oracle.deadline = self.deadline
         now = time.perf_counter()
-        bound = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
+        bound = divide_weights(self.problem, self.try_out, now + (self.deadline - now) / 2)
         self.lower = max(self.lower, bound)
         self.take_back(self.problem.margins(self.best_x)[0] >= self.problem.eps)
 
     def try_out(self, x: FloatArray) -> int:
-        """Look at x, and return the least cost given up so far."""
+        """Keep x if it is the best so far; return the fewest blocks given up."""
         self.watch(x, self.problem.margins(x)[0])
         return self.best
 
@@ -201,7 +175,7 @@ class _Search:
 
     def take_back(self, satisfied: BoolArray) -> None:
         """Add to the blocks that hold together all that fit: every refusal is a conflict."""
-        for block in self.rng.permutation(np.flatnonzero(~satisfied & (self.costs > 0))):
+        for block in self.rng.permutation(np.flatnonzero(~satisfied)):
             if satisfied[block]:
                 continue
             trial = satisfied.copy()
@@ -224,23 +198,17 @@ class _Search:
             if isinstance(answer, list):
                 blocks = answer
         conflict = tuple(sorted(blocks))
-        self.remember(conflict)
+        self.conflicts[conflict] = None
         return conflict
 
-    def remember(self, conflict: tuple[int, ...]) -> None:
-        """Add a conflict to the known ones, once."""
-        if conflict not in self.known:
-            self.known.add(conflict)
-            self.conflicts.append(conflict)
-
     def cheap_pick(self) -> BoolArray:
-        """Hit all conflicts at a low cost, below the best known one if a long local search finds that."""
+        """Hit all conflicts with few blocks, fewer than the best x gives up if a long local search finds that."""
         sizes = [len(conflict) for conflict in self.conflicts]
         starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         members = np.fromiter(itertools.chain.from_iterable(self.conflicts), np.int64, starts[-1])
         for steps in _STEPS:
-            pick = cheap_hitting_set(starts, members, self.costs, steps, self.rng)
-            if self.costs[pick].sum() < self.best:
+            pick = cheap_hitting_set(starts, members, np.ones(self.n, np.int64), steps, self.rng)
+            if pick.sum() < self.best:
                 break
         return pick
 
@@ -252,3 +220,48 @@ class _Search:
         x = self.oracle.widest(satisfied)
         if (self.problem.margins(x)[0][satisfied] >= self.problem.eps).all():
             self.best_x = x
+
+
+def cover_bound(conflicts: list[tuple[int, ...]]) -> int:
+    """Return a lower bound of the blocks that hit every conflict: the covering problem in shares of blocks."""
+    if not conflicts:
+        return 0
+    model, _ = _covering(conflicts, integral=False)
+    model.run()
+    return math.ceil(model.getInfo().objective_function_value - _WHOLE)
+
+
+def solve_cover(n: int, conflicts: list[tuple[int, ...]], best: int, deadline: float) -> tuple[int, BoolArray | None]:
+    """Return a lower bound of the blocks that hit every conflict, and a pick of fewer than `best` of n blocks.
+
+    Without such a pick the bound is `best`, or less at the deadline, a value of `time.perf_counter`.
+    """
+    remaining_s = deadline - time.perf_counter()
+    if remaining_s <= 0:
+        return min(best, cover_bound(conflicts)), None
+    model, blocks = _covering(conflicts, integral=True)
+    add_row(model, -highspy.kHighsInf, np.arange(blocks.size), high=best - 0.5)
+    model.setOptionValue("mip_rel_gap", 0.0)
+    model.setOptionValue("time_limit", min(remaining_s, 1e9))
+    model.run()
+    if model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        return best, None
+    info = model.getInfo()
+    bound = math.ceil(info.mip_dual_bound - _WHOLE) if math.isfinite(info.mip_dual_bound) else 0
+    if info.primal_solution_status:
+        pick = np.zeros(n, dtype=bool)
+        pick[blocks] = np.array(model.getSolution().col_value) > 0.5
+        if pick.sum() < best and all(pick[list(conflict)].any() for conflict in conflicts):
+            return min(bound, int(pick.sum())), pick
+    return min(bound, best), None
+
+
+def _covering(conflicts: list[tuple[int, ...]], *, integral: bool) -> tuple[highspy.Highs, IntArray]:
+    """Return the covering problem of the blocks in conflicts, and these blocks."""
+    model = quiet_solver()
+    blocks = np.unique(np.concatenate(conflicts)).astype(np.int64)
+    for _ in blocks:
+        add_column(model, 1.0, 0.0, 1.0, integral=integral)
+    for conflict in conflicts:
+        add_row(model, 1.0, np.searchsorted(blocks, conflict))
+    return model, blocks

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray
 from reident.kernels.tables.line_search import densest, spans
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle
 
@@ -17,39 +17,39 @@ __all__ = ["climb"]
 #: leaves the best point.
 _LINES, _AT_LEAST, _PATIENCE = 1_000, 50, 40
 
-#: How far inside the margin a block must lie: what rounding may take off between a line and its best point.
+#: How far inside the margin a block must lie, because of rounding between a line and its best point.
 _INSIDE = 1e-3
 
 
-def climb(
-    problem: LearningProblem, costs: IntArray, rng: np.random.Generator, deadline: float = math.inf
-) -> FloatArray:
-    """Return weights, a measure or a matrix that hold blocks of a high cost.
+def climb(problem: LearningProblem, rng: np.random.Generator, deadline: float = math.inf) -> FloatArray:
+    """Return weights, a measure or a matrix that hold many blocks.
 
-    On the line through a point and a corner of what is allowed each block is held between two ends, so that the best
-    point of the whole line is known after one pass over the rows. The search goes on from there towards another corner,
+    On the line through an allowed point and a corner each block is held between two ends, so that the best point of the
+    whole line is known after one pass over the rows. The search goes on from there towards another corner,
     drawn at random; after some lines in vain it starts again on the way from the best point to a corner. The same
     generator gives the same answer on every machine, unless `deadline` (of `time.perf_counter`) ends it: the effort is
     a number of lines, not of seconds.
     """
     allowed = _Matrices(problem) if problem.model == "bilinear" else _Polytope(problem)
-    low, high = np.empty(problem.blocks.size), np.empty(problem.blocks.size)
+    n = problem.blocks.size
+    costs = np.ones(n, np.int64)
+    low, high = np.empty((2, n))
     eps = problem.eps * (1 + _INSIDE)
     x = best_x = problem.even()
-    best = int(costs[problem.margins(x)[0] >= problem.eps].sum())
+    best = int((problem.margins(x)[0] >= problem.eps).sum())
     in_vain = 0
     for line in range(_LINES):
-        if best == costs.sum() or (line >= _AT_LEAST and time.perf_counter() > deadline):
+        if best == n or (line >= _AT_LEAST and time.perf_counter() > deadline):
             break
         if in_vain == _PATIENCE:
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
         step = allowed.corner(rng) - x
         spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
-        s, cost = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
+        s, held = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
         x = x + s * step
         in_vain += 1
-        if cost > best:
-            best, best_x, in_vain = cost, x, 0
+        if held > best:
+            best, best_x, in_vain = held, x, 0
     return best_x
 
 

@@ -1,4 +1,9 @@
-"""Attack. The learning problem as arrays: blocks, the rows that matter, and the polytope of weights or measures."""
+"""Attack. The learning problem as arrays: blocks, the rows that matter, and the polytope of weights or measures.
+
+A row is one linear inequality for a block and a rival, in the values of a model. The functions of rows take the
+records, and a block and a rival for each row; they return the columns and coefficients of each row, and its least and
+greatest value over all x of the model. Rows are divided by their largest absolute value.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,15 @@ import numpy as np
 
 from reident.base import FloatArray, IntArray
 from reident.kernels.tables.linkage_rows import block_margins, rivals
-from reident.tables.choquet._linkage_rows import bilinear_rows, choquet_rows, mean_rows
+from reident.kernels.tables.linkage_rows import choquet_rows as choquet_kernel
 from reident.tables.choquet.fuzzy_measure import monotone_closure
 
-__all__ = ["MODELS", "LearningProblem", "as_square", "as_triangle", "build_problem", "tidy_solution"]
+__all__ = [
+    "MODELS", "LearningProblem", "as_square", "as_triangle", "bilinear_rows", "build_problem", "choquet_rows",
+    "mean_rows", "tidy_solution",
+]  # fmt: skip
+
+Rows = tuple[IntArray, FloatArray, FloatArray, FloatArray]
 
 #: The third is learned and linked like the others, but its matrices are no polytope.
 MODELS = ("weighted_mean", "choquet", "bilinear")
@@ -24,7 +34,7 @@ class LearningProblem:
     Attributes
     ----------
     model : {"weighted_mean", "choquet", "bilinear"}
-        What x is: p weights, the 2**p values of a measure by bit mask, or the upper triangle of a positive semidefinite
+        x holds p weights, the 2**p values of a measure by bit mask, or the upper triangle of a positive semidefinite
         matrix of trace 1, row by row.
     n_variables, n_records : int
         p, and the number of all blocks.
@@ -142,7 +152,7 @@ def as_triangle(square: FloatArray) -> FloatArray:
 def tidy_solution(x: FloatArray, model: str) -> FloatArray:
     """Remove a solver's rounding.
 
-    What is returned are weights that are not negative and sum to 1, a monotone measure from 0 to 1, or a positive
+    The result are weights that are not negative and sum to 1, a monotone measure from 0 to 1, or a positive
     semidefinite matrix of trace 1.
     """
     if model == "bilinear":
@@ -154,3 +164,39 @@ def tidy_solution(x: FloatArray, model: str) -> FloatArray:
         return np.asarray(x / x.sum())
     x[0], x[-1] = 0.0, 1.0
     return monotone_closure(x)
+
+
+def mean_rows(release: FloatArray, known: FloatArray, block: IntArray, rival: IntArray) -> Rows:
+    """Return the rows for a weighted mean, in its weights."""
+    value = (release[block] - known[rival]) ** 2 - (release[block] - known[block]) ** 2
+    return _scaled(None, value, value.min(axis=1), value.max(axis=1))
+
+
+def choquet_rows(release: FloatArray, known: FloatArray, block: IntArray, rival: IntArray) -> Rows:
+    """Return the rows for the Choquet integral, in the values of the measure by bit mask; padding has mask 0."""
+    return _scaled(*choquet_kernel(release, known, block, rival))
+
+
+def bilinear_rows(release: FloatArray, known: FloatArray, block: IntArray, rival: IntArray) -> Rows:
+    """Return the rows for a bilinear form d' M d, in the upper triangle of M, row by row.
+
+    With the differences u to the rival and v to the true partner a row is the inner product of M and u u' - v v', so
+    that its ends are the least and greatest eigenvalue of that matrix, which has rank 2.
+    """
+    p = release.shape[1]
+    u, v = release[block] - known[rival], release[block] - known[block]
+    i, j = np.triu_indices(p)
+    value = (u[:, i] * u[:, j] - v[:, i] * v[:, j]) * np.where(i == j, 1.0, 2.0)
+    uu, vv, uv = (u * u).sum(axis=1), (v * v).sum(axis=1), (u * v).sum(axis=1)
+    if p == 1:
+        return _scaled(None, value, uu - vv, uu - vv)
+    root = np.sqrt(np.maximum(0.0, (uu + vv) ** 2 - 4.0 * uv * uv))
+    return _scaled(None, value, (uu - vv - root) / 2.0, (uu - vv + root) / 2.0)
+
+
+def _scaled(index: IntArray | None, value: FloatArray, low: FloatArray, high: FloatArray) -> Rows:
+    if index is None:
+        index = np.tile(np.arange(value.shape[1]), (len(value), 1))
+    scale = np.maximum(-low, high)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return index, value / scale[:, None], low / scale, high / scale

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from reident.base import FloatArray
 from reident.tables.choquet._benders import Solution
-from reident.tables.choquet._learning_problem import LearningProblem
-from reident.tables.choquet._linkage_rows import mean_rows
+from reident.tables.choquet._learning_problem import LearningProblem, mean_rows
 from reident.tables.choquet._margin_oracle import quiet_solver
 from reident.tables.choquet.fuzzy_measure import zeta_transform
 

@@ -1,4 +1,4 @@
-"""Attack. Can these blocks all be linked at once? A linear programme answers with an x or with blocks that cannot."""
+"""Attack. A linear programme decides whether blocks can all be linked at once: it returns an x, or a conflict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import highspy
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle, tidy_solution
 
-__all__ = ["MarginOracle", "OutOfTimeError"]
+__all__ = ["MarginOracle", "OutOfTimeError", "add_column", "add_row", "quiet_solver"]
 
 _ROWS_AT_ONCE = 30
 
@@ -152,7 +153,7 @@ class MarginOracle:
         return sorted({self._pool[row] for row in support} - {_CUT})
 
     def _cut(self, x: FloatArray, tolerance: float) -> bool:
-        """Cut x off if it is no positive semidefinite matrix; tell whether it was."""
+        """Cut x off if it is no positive semidefinite matrix, and return whether it was."""
         if self.problem.model != "bilinear":
             return False
         values, vectors = np.linalg.eigh(as_square(x))
@@ -162,7 +163,7 @@ class MarginOracle:
 
     def _add_cut(self, v: FloatArray) -> None:
         row = as_triangle(form(v))
-        self._model.addRow(0.0, highspy.kHighsInf, row.size, np.arange(row.size, dtype=np.int32), row)
+        add_row(self._model, 0.0, np.arange(row.size), row)
         self._pool.append(_CUT)
         self._cuts.append(v)
 
@@ -177,11 +178,11 @@ class MarginOracle:
         for row in new:
             block = self.problem.block_of(row)
             used = self.problem.value[row] != 0.0
-            columns = np.append(self.problem.index[row][used], self._t).astype(np.int32)
+            columns = np.append(self.problem.index[row][used], self._t)
             values = np.append(self.problem.value[row][used], -1.0)
             self._rows_of[block].append(self._model.getNumRow())
             low = 0.0 if self._active[block] else -highspy.kHighsInf
-            self._model.addRow(low, highspy.kHighsInf, columns.size, columns, values)
+            add_row(self._model, low, columns, values)
             self._pool.append(block)
             self._known[block].append(row)
             self._pooled.add(row)
@@ -194,6 +195,21 @@ def quiet_solver() -> highspy.Highs:
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     return model
+
+
+def add_row(
+    model: highspy.Highs, low: float, columns: Any, values: Any = None, high: float = highspy.kHighsInf
+) -> None:
+    """Add a row of some columns, with coefficients 1 by default."""
+    values = np.ones(len(columns)) if values is None else np.asarray(values)
+    model.addRow(low, high, len(columns), np.asarray(columns, np.int32), values)
+
+
+def add_column(model: highspy.Highs, cost: float, low: float, high: float, *, integral: bool = False) -> None:
+    """Add a column without rows."""
+    model.addCol(cost, low, high, 0, np.array([], np.int32), np.array([]))
+    if integral:
+        model.changeColIntegrality(model.getNumCol() - 1, highspy.HighsVarType.kInteger)
 
 
 def lp_solver(template: highspy.HighsLp) -> highspy.Highs:
@@ -214,27 +230,23 @@ def structure(problem: LearningProblem) -> highspy.HighsLp:
     around the positive semidefinite ones.
     """
     model = quiet_solver()
-    none, no_values = np.array([], np.int32), np.array([])
     size = problem.n_columns
     choquet = problem.model == "choquet"
     diagonal = as_triangle(np.eye(problem.n_variables)) if problem.model == "bilinear" else np.ones(size)
     for column in range(size):
         low = 1.0 if choquet and column == size - 1 else 0.0 if diagonal[column] else -0.5
         high = 0.0 if choquet and column == 0 else 1.0 if diagonal[column] else 0.5
-        model.addCol(0.0, low, high, 0, none, no_values)
+        add_column(model, 0.0, low, high)
+    if not choquet:  # the trace, or the sum of the weights
+        add_row(model, 1.0, np.flatnonzero(diagonal), high=1.0)
     if problem.model == "bilinear":
-        trace = np.flatnonzero(diagonal).astype(np.int32)
-        model.addRow(1.0, 1.0, trace.size, trace, np.ones(trace.size))
         for unit, other in itertools.combinations(np.eye(problem.n_variables), 2):
             for v in (unit + other, unit - other):
-                model.addRow(0.0, highspy.kHighsInf, size, np.arange(size, dtype=np.int32), as_triangle(form(v)))
-    elif not choquet:
-        model.addRow(1.0, 1.0, size, np.arange(size, dtype=np.int32), np.ones(size))
+                add_row(model, 0.0, np.arange(size), as_triangle(form(v)))
     for small, large in problem.order_pairs():
         if large != size - 1:
-            pair = np.array([large, small], np.int32)
-            model.addRow(0.0, highspy.kHighsInf, 2, pair, np.array([1.0, -1.0]))
-    model.addCol(-1.0, -2.0, 1.0, 0, none, no_values)
+            add_row(model, 0.0, [large, small], [1.0, -1.0])
+    add_column(model, -1.0, -2.0, 1.0)
     return model.getLp()
 
 

@@ -20,8 +20,8 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray
 from reident.tables.choquet._learning_problem import LearningProblem
-from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
+from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
+from reident.tables.choquet.fuzzy_measure import interactions, shapley_values
 
 __all__ = ["LinkageRanges", "find_ranges"]
 
@@ -105,8 +105,8 @@ def find_ranges(
 class _Extremes:
     """The smallest and largest values of the linear functions of x that are asked for, over polytopes one by one.
 
-    Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, nothing
-    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone. And every programme
+    Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, no
+    programme is left. Larger sets are made small first, smaller ones large: a measure is monotone. And every programme
     names the blocks whose rows prove its value: where they are all linked again, no x passes it again. Sets of blocks
     that link as many differ in few, so that most programmes of later sets need not be solved.
     """
@@ -114,7 +114,7 @@ class _Extremes:
     def __init__(self, problem: LearningProblem, names: Sequence[str]) -> None:
         self.functionals, self.least, self.greatest = _functionals(problem, names)
         self.low, self.high = np.full(len(self.least), np.inf), np.full(len(self.least), -np.inf)
-        self.oracle = MarginOracle(problem, np.inf, _ignore)
+        self.oracle = MarginOracle(problem, np.inf, None)
         n_sets = 2 ** (problem.n_columns.bit_length() - 1) - 1 if problem.model == "choquet" else 0
         by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
         others = range(n_sets, len(self.low))
@@ -160,14 +160,14 @@ def _other_sets(
 ) -> Iterator[BoolArray]:
     """Yield the other sets of as many blocks, or up to `loss` fewer, that can be linked together and not enlarged.
 
-    They are what covers of all conflicts leave; those with more blocks come first.
+    They are the complements of covers of all conflicts; those with more blocks come first.
     """
     given_up = int((~first).sum())
     cover = _Covers(problem.blocks.size, given_up, given_up + loss)
     for conflict in conflicts:
         cover.forbid(conflict)
     cover.exclude(~first)
-    oracle = MarginOracle(problem, deadline, _ignore)
+    oracle = MarginOracle(problem, deadline, None)
     while (pick := cover.next(deadline)) is not None:
         answer = oracle.test(~pick)
         if isinstance(answer, list):
@@ -177,31 +177,24 @@ def _other_sets(
             yield ~pick
 
 
-def _ignore(x: FloatArray, margins: FloatArray) -> None:
-    """Take no note of an x that the oracle saw."""
-
-
 class _Covers:
     """Sets of so many blocks that hit every conflict, one after the other, the smallest first."""
 
     def __init__(self, n: int, lowest: int, highest: int) -> None:
-        self.n = n
-        self.model = quiet_solver()
-        none, values = np.array([], np.int32), np.array([])
-        for column in range(n):
-            self.model.addCol(float(highest > lowest), 0.0, 1.0, 0, none, values)
-            self.model.changeColIntegrality(column, highspy.HighsVarType.kInteger)
         self.most = highest
-        self.model.addRow(float(lowest), float(highest), n, np.arange(n, dtype=np.int32), np.ones(n))
+        self.model = quiet_solver()
+        for _ in range(n):
+            add_column(self.model, float(highest > lowest), 0.0, 1.0, integral=True)
+        add_row(self.model, lowest, np.arange(n), high=highest)
 
     def forbid(self, conflict: tuple[int, ...]) -> None:
-        """One block of a conflict must be given up."""
-        self.model.addRow(1.0, highspy.kHighsInf, len(conflict), np.array(conflict, np.int32), np.ones(len(conflict)))
+        """Give up at least one block of a conflict."""
+        add_row(self.model, 1.0, conflict)
 
     def exclude(self, pick: BoolArray) -> None:
-        """Do not return this set again, nor one that has all of it."""
-        places = np.flatnonzero(pick).astype(np.int32)
-        self.model.addRow(-highspy.kHighsInf, float(places.size - 1), places.size, places, np.ones(places.size))
+        """Return neither this set again nor one that has all of it."""
+        places = np.flatnonzero(pick)
+        add_row(self.model, -highspy.kHighsInf, places, high=places.size - 1)
 
     def next(self, deadline: float) -> BoolArray | None:
         remaining_s = deadline - time.perf_counter()
@@ -227,47 +220,19 @@ def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatA
     """
     p = len(names)
     masks = np.arange(1, 2**p)
+    most = 1.0
     if problem.model == "weighted_mean":
         measures = ((masks[:, None] >> np.arange(p)) & 1).astype(float)
-        shapley = np.eye(p)
-        interactions = np.zeros((p * (p - 1) // 2, p))
-    else:
-        measures = np.eye(2**p)[1:]
-        shapley, interactions = _indices(p)
+        shapley, crossed, most = np.eye(p), np.zeros((p * (p - 1) // 2, p)), 0.0
+    else:  # both are linear: the index of the function that is 1 on a set alone is the coefficient of the set
+        sets = np.eye(2**p)
+        measures, shapley, crossed = sets[1:], shapley_values(sets).T, interactions(sets).T
     differences = np.reshape(
         [shapley[i] - shapley[j] for i in range(p) for j in range(p) if i != j], (-1, shapley.shape[1])
     )
-    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (interactions, -1, 1)]
-    if problem.model == "weighted_mean":
-        parts[-1] = (interactions, 0, 0)
+    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (crossed, -most, most)]
     lowest, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
     return np.vstack([part[0] for part in parts]), lowest, greatest
-
-
-def _indices(p: int) -> tuple[FloatArray, FloatArray]:
-    """Return the coefficients of Shapley values and of pairs' interactions on the 2**p values of a measure.
-
-    Both are linear: the coefficient of a set is the index of the function that is 1 on this set alone. It is read off
-    two monotone measures whose difference is that function, scaled.
-    """
-    names = [str(i) for i in range(p)]
-    sizes = np.array([mask.bit_count() for mask in range(2**p)])
-    even, step = sizes / p, 0.5 / p
-    base = FuzzyMeasure(even, names)
-    pairs = list(combinations(range(p), 2))
-    shapley, interactions = np.zeros((p, 2**p)), np.zeros((len(pairs), 2**p))
-    plain, crossed = base.shapley().to_numpy(), base.interaction().to_numpy()
-    for mask in range(1, 2**p - 1):
-        values = even.copy()
-        values[mask] += step
-        raised = FuzzyMeasure(values, names)
-        shapley[:, mask] = (raised.shapley().to_numpy() - plain) / step
-        gained = (raised.interaction().to_numpy() - crossed) / step
-        interactions[:, mask] = [gained[i, j] for i, j in pairs]
-    # The two ends are fixed: what they add follows from the base.
-    shapley[:, -1] = plain - shapley[:, :-1] @ even[:-1]
-    interactions[:, -1] = [crossed[i, j] for i, j in pairs] - interactions[:, :-1] @ even[:-1]
-    return shapley, interactions
 
 
 def _frames(

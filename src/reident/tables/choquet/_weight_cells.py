@@ -27,34 +27,31 @@ class _Cell:
     bound: int
 
 
-def divide_weights(
-    problem: LearningProblem, costs: IntArray, try_out: Callable[[FloatArray], int], deadline: float
-) -> int:
+def divide_weights(problem: LearningProblem, try_out: Callable[[FloatArray], int], deadline: float) -> int:
     """Cut the simplex of weights into cells until none can hold more blocks than the best point, or until the deadline.
 
     Parameters
     ----------
     problem : LearningProblem
         Of the model "weighted_mean".
-    costs : ndarray of int64
-        What it costs to give up each block.
     try_out : callable
-        Given weights; returns the least cost given up by any weights seen so far, these included.
+        Given weights; returns the fewest blocks given up by any weights seen so far, these included.
     deadline : float
         Value of `time.perf_counter`.
 
     Returns
     -------
     int
-        No weights give up less. It is the cost of the best weights if the search ended in time.
+        No weights give up fewer blocks. The best weights give up as many if the search ended in time.
 
     Notes
     -----
     A cell decides most blocks outright; the concave envelope of the others bounds it, and it is cut where the rows
-    cross its edges. What conflicts of few blocks prove badly, because every block is only half in their way, many small
-    cells prove well. The number of cells grows exponentially with the columns.
+    cross its edges. Many small cells prove bounds that conflicts of few blocks prove badly, because every block is only
+    half in their way. The number of cells grows exponentially with the columns.
     """
     p = problem.n_variables
+    costs = np.ones(problem.blocks.size, np.int64)
     owner = np.repeat(np.arange(problem.blocks.size), np.diff(problem.starts))
     best = try_out(np.full(p, 1.0 / p))
     cells = [_Cell(np.eye(p), problem.value - problem.eps, owner, 0, 0)]
@@ -66,8 +63,8 @@ def divide_weights(
         rows, owner, lost, undecided = settle(cell.rows, cell.owner, costs)
         lost += cell.lost
         total = lost + undecided
-        bound, place, satisfied_cost, point = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
-        if total - satisfied_cost < best:
+        bound, place, satisfied, point = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
+        if total - satisfied < best:
             best = try_out(cell.corners @ point)
         at_least = max(cell.bound, total - math.floor(bound + 1e-6))
         if at_least >= best:

@@ -21,13 +21,12 @@ from reident.base import (
     RNGLike,
     SearchLimitWarning,
     afford,
-    check_choice,
-    check_columns,
     check_integer,
     check_numeric,
     check_real,
     check_rng,
     check_table,
+    checked,
 )
 from reident.tables.choquet._benders import Solution, solve_benders
 from reident.tables.choquet._climb import climb
@@ -35,7 +34,14 @@ from reident.tables.choquet._learning_problem import MODELS, LearningProblem, as
 from reident.tables.choquet._linkage_milp import solve_milp
 from reident.tables.choquet._ranges import LinkageRanges, find_ranges
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
-from reident.tables.record_linkage import check_unique, informative, link_records, spread_of, standardised
+from reident.tables.record_linkage import (
+    check_unique,
+    common_columns,
+    informative,
+    link_records,
+    spread_of,
+    standardised,
+)
 
 __all__ = ["LearnedLinkage", "learn_linkage"]
 
@@ -77,7 +83,7 @@ class LearnedLinkage:
     eps : float
         The relative margin.
     spread : Series or None
-        By what each column was divided, and is where it links; None: "dbrl1", columns standardised in each file.
+        The divisor of each column, in learning and in linking; None: "dbrl1", columns standardised in each file.
     n_records : int
         Number of records learned from.
     """
@@ -98,7 +104,7 @@ class LearnedLinkage:
     eps: float
     spread: pd.Series | None
     n_records: int
-    _learned: _Learned = field(repr=False, compare=False)
+    _learned: tuple[LearningProblem, Solution, BoolArray] = field(repr=False, compare=False)
 
     def ranges(self, *, loss: int = 0, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
         """Return the smallest and largest values over all measures that link as many records.
@@ -108,8 +114,8 @@ class LearnedLinkage:
         Parameters
         ----------
         loss : int, default 0
-            Records fewer than those linked here that a measure may link and still be covered: what holds at some loss
-            does not hang on a single record.
+            Records fewer than those linked here that a measure may link and still be covered: a result at some loss
+            does not depend on a single record.
         max_sets : int, default 20
             Most sets of linked records whose measures are covered; others may link as many.
         time_limit_s : float, default 30
@@ -136,25 +142,16 @@ class LearnedLinkage:
         check_integer(loss, "loss", low=0)
         check_integer(max_sets, "max_sets", low=1)
         check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
-        learned = self._learned
+        problem, solution, used = self._learned
         if self.model == "bilinear":
             raise ParameterError("`model` must be 'weighted_mean' or 'choquet' for ranges: a matrix is no measure")
         return find_ranges(
-            learned.problem, learned.x, learned.conflicts, self.columns, learned.used, enumerate_sets=self.is_optimal,
+            problem, solution.x, solution.conflicts, self.columns, used, enumerate_sets=self.is_optimal,
             loss=loss, max_sets=max_sets, time_limit_s=time_limit_s,
         )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """Inputs of the ranges: the rows, one optimal x, the conflicts found, and the columns in use."""
-
-    problem: LearningProblem
-    x: FloatArray
-    conflicts: list[tuple[int, ...]]
-    used: BoolArray
-
-
+@checked
 def learn_linkage(
     release: pd.DataFrame,
     original: pd.DataFrame,
@@ -163,15 +160,15 @@ def learn_linkage(
     model: Annotated[str, Choice(*MODELS)] = "weighted_mean",
     method: Annotated[str, Choice("benders", "milp", "climb")] = "benders",
     time_limit_s: Annotated[float, Real(0, unit="s", open_low=True)] = 60.0,
-    eps: Annotated[float, Real(1e-8, 1e-2)] = 1e-7,
+    eps: Annotated[float, Real(1e-8, 1e-2, why="below is the solver's rounding, above a real distance")] = 1e-7,
     scaling: Annotated[str, Choice("dbrl1", "dbrl2")] = "dbrl1",
     rng: RNGLike = 0,
 ) -> LearnedLinkage:
     """Learn the weights or fuzzy measure under which nearest-record linkage identifies the most records.
 
-    The worst case over a family of distances: what an intruder would reach who happened to use the best weights. He
-    cannot compute them, because learning needs the true pairs; the data's custodian can. The ratio on the records
-    learned from flatters: link a disjoint sample with the result to see what carries over.
+    The worst case over a family of distances: an intruder who happens to use the best weights. He cannot compute them,
+    because learning needs the true pairs; the data's custodian can. The ratio on the records learned from is too high:
+    link a disjoint sample with the result to see how it generalises.
 
     Parameters
     ----------
@@ -220,13 +217,13 @@ def learn_linkage(
     linked.
     "bilinear" is d' M d with any positive semidefinite matrix M (Abril, Torra, Navarro-Arribas, 2015): a diagonal one
     is a weighted mean, the inverse of a covariance matrix Mahalanobis' distance. The search is the same, with cutting
-    planes for what is not semidefinite, so that bounds are proven; "climb" is its heuristic. All rivals count: files of
-    some dozens of records are proven, of hundreds seldom.
+    planes for matrices that are not semidefinite, so that bounds are proven; "climb" is its heuristic. All rivals
+    count: files of some dozens of records are proven, of hundreds seldom.
     Columns are standardised in each file (DBRL1) as printed, or by "dbrl2".
     Optimal measures are rarely unique: among those that link the same
     records the widest margin is taken, and sets that no inequality involves keep arbitrary values. The worst-case time
     is exponential in the number of records; microaggregated files of 400 records take seconds, of 1,000 up to minutes.
-    More than 2,000 are not solved as one: what "climb" finds is bounded by what parts of 400 records lose at least.
+    More than 2,000 are not solved as one: the result of "climb" is bounded by the least loss in parts of 400 records.
     Other maskings are often harder: few of their records exclude one another in pairs. "climb" goes from line to line
     through the polytope and takes the best point of each, found exactly by where every record is linked on it.
 
@@ -240,19 +237,16 @@ def learn_linkage(
     (1.0, True)
     """
     started = time.perf_counter()
-    check_choice(model, "model", MODELS)
-    check_choice(method, "method", ("benders", "milp", "climb"))
     if (model, method) == ("bilinear", "milp"):
         raise ParameterError(
             "`method` must be 'benders' or 'climb' for `model` = 'bilinear': its matrices are no polytope"
         )
-    limit = check_real(time_limit_s, "time_limit_s", low=0.0, open_low=True)
-    margin = check_real(eps, "eps", low=1e-8, high=1e-2, why="below is the solver's rounding, above a real distance")
-    check_choice(scaling, "scaling", ("dbrl1", "dbrl2"))
     generator = check_rng(rng)
-    release, original, listed = aligned(release, original, columns, model, rivals=True)
+    release, original, listed = _aligned(release, original, columns, model)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")
-    used = varying(a, b, listed)
+    used = informative(a, b)
+    if not used.any():
+        raise DataError(f"every column of {listed!r} is constant in a table: no weights separate records")
     a, b, spread = a[:, used], b[:, used], None
     if scaling == "dbrl2":
         spread = pd.Series(1.0, index=listed)
@@ -260,47 +254,46 @@ def learn_linkage(
         a, b = (np.ascontiguousarray(x / spread_of(a, b)) for x in (a, b))
     else:
         a, b = standardised(a), standardised(b)
-    deadline = started + limit
+    deadline = started + time_limit_s
     if model == "bilinear":
         description = f"{len(a):,} records compared by {a.shape[1]} columns"
         afford(
             8 * len(a) * len(b) * a.shape[1] * (a.shape[1] + 1), "original", description, "a sample of the records does"
         )
-    problem = build_problem(a, b, model, margin)
+    problem = build_problem(a, b, model, eps)
     certificate: list[tuple[Hashable, ...]] = []
     if method == "milp":
         solution, impossible = solve_milp(a, b, problem, deadline), 0
     else:
-        solution = solve_benders(problem, deadline, generator) if method == "benders" else _climbed(problem, generator)
+        if method == "benders":
+            solution = solve_benders(problem, deadline, generator)
+        else:
+            x = climb(problem, generator)
+            solution = Solution(x, int((problem.margins(x)[0] < problem.eps).sum()), 0, [])
         impossible, names = problem.impossible.size, original.index[problem.blocks]
         certificate += [(label,) for label in original.index[problem.impossible]]
         certificate += [tuple(names[list(conflict)]) for conflict in solution.conflicts]
-    learned = _Learned(problem, solution.x, solution.conflicts, used)
-    return _result(release, original, listed, learned, method, spread, solution, impossible, certificate, started)
-
-
-def _climbed(problem: LearningProblem, rng: np.random.Generator) -> Solution:
-    x = climb(problem, np.ones(problem.blocks.size, np.int64), rng)
-    return Solution(x, int((problem.margins(x)[0] < problem.eps).sum()), 0, [])
+    return _result(
+        release, original, listed, (problem, solution, used), method, spread, impossible, certificate, started
+    )
 
 
 def _result(
     release: pd.DataFrame,
     original: pd.DataFrame,
     columns: list[str],
-    learned: _Learned,
+    learned: tuple[LearningProblem, Solution, BoolArray],
     method: str,
     spread: pd.Series | None,
-    solution: Solution,
     impossible: int,
     certificate: list[tuple[Hashable, ...]],
     started: float,
 ) -> LearnedLinkage:
     """Tidy the solver's x, count its links on the data, and state the proven bound."""
-    n, used, model = len(release), learned.used, learned.problem.model
+    problem, solution, used = learned
+    n, model = len(release), problem.model
     x = tidy_solution(solution.x.copy(), model)
-    weights, measure = (None, None) if model == "bilinear" else as_measure(x, columns, used, model)
-    matrix = _as_matrix(x, columns, used) if model == "bilinear" else None
+    weights, measure, matrix = _on_all_columns(x, columns, used, model)
     lower = (n - impossible - solution.given_up) / n
     upper = (n - impossible - solution.lower_bound) / n
     proven = solution.lower_bound >= solution.given_up
@@ -318,7 +311,7 @@ def _result(
         columns=columns,
         ignored=[column for column, keep in zip(columns, used, strict=True) if not keep],
         method=method,
-        eps=learned.problem.eps,
+        eps=problem.eps,
         spread=spread,
         n_records=n,
         _learned=learned,
@@ -328,22 +321,17 @@ def _result(
         warnings.warn(
             f"the time limit was reached: a ratio of {ratio:.4f} was found, at most {upper:.4f} is possible",
             SearchLimitWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return replace(result, ratio=ratio, upper_bound=max(upper, ratio), seconds=time.perf_counter() - started)
 
 
-def aligned(
-    release: pd.DataFrame, original: pd.DataFrame, columns: str | Sequence[str] | None, model: str, *, rivals: bool
+def _aligned(
+    release: pd.DataFrame, original: pd.DataFrame, columns: str | Sequence[str] | None, model: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return both files in the original's order, records that only it has last, and the columns compared."""
     check_table(release, "release", min_records=2)
     check_table(original, "original", min_records=2)
-    if not rivals and len(release) != len(original):
-        raise DataError(
-            f"`release` and `original` must hold the same records, got {len(release)} and {len(original)}: "
-            "learning needs the true partner of every record"
-        )
     check_unique(release, "release")
     check_unique(original, "original")
     if not release.index.equals(original.index):
@@ -356,10 +344,7 @@ def aligned(
         is_paired = original.index.isin(release.index)
         original = pd.concat([original[is_paired], original[~is_paired]])
         release = release.loc[original.index[: len(release)]]
-    if columns is None:
-        columns = [column for column in release.columns if column in original.columns]
-    listed = check_columns(release, columns, "columns", table_name="release")
-    check_columns(original, listed, "columns", table_name="original")
+    listed = common_columns(release, original, columns, known_name="original")
     if model != "weighted_mean" and len(listed) > _MOST_VARIABLES:
         why = "sets of columns" if model == "choquet" else "pairs of columns"
         raise ParameterError(
@@ -369,32 +354,21 @@ def aligned(
     return release, original, listed
 
 
-def varying(a: FloatArray, b: FloatArray, columns: list[str]) -> BoolArray:
-    """Tell which columns vary in both files; some must."""
-    used = informative(a, b)
-    if not used.any():
-        raise DataError(f"every column of {columns!r} is constant in a table: no weights tell records apart")
-    return used
-
-
-def as_measure(x: FloatArray, columns: list[str], used: BoolArray, model: str) -> tuple[pd.Series | None, FuzzyMeasure]:
-    """Return weights (None for the Choquet integral) and measure on all columns from x on the used ones."""
-    places = np.flatnonzero(used)
+def _on_all_columns(
+    x: FloatArray, columns: list[str], used: BoolArray, model: str
+) -> tuple[pd.Series | None, FuzzyMeasure | None, pd.DataFrame | None]:
+    """Return weights, measure and matrix on all columns from x on the used ones, None where the model has none."""
+    places, index = np.flatnonzero(used), pd.Index(columns, name="variable")
+    if model == "bilinear":
+        square = np.zeros((len(columns), len(columns)))
+        square[np.ix_(places, places)] = as_square(x)
+        return None, None, pd.DataFrame(square, index=index, columns=columns)
     if model == "weighted_mean":
-        weights = pd.Series(0.0, index=pd.Index(columns, name="variable"), name="weight")
+        weights = pd.Series(0.0, index=index, name="weight")
         weights.iloc[places] = x
-        return weights, FuzzyMeasure.from_weights(weights)
+        return weights, FuzzyMeasure.from_weights(weights), None
     masks = np.arange(2 ** len(columns))
     inner = np.zeros(masks.size, np.int64)
     for bit, place in enumerate(places):
         inner |= ((masks >> place) & 1) << bit
-    return None, FuzzyMeasure(x[inner], columns)
-
-
-def _as_matrix(x: FloatArray, columns: list[str], used: BoolArray) -> pd.DataFrame:
-    """Return the matrix on all columns from its upper triangle on the used ones."""
-    places = np.flatnonzero(used)
-    values = np.zeros((len(columns), len(columns)))
-    values[np.ix_(places, places)] = as_square(x)
-    index = pd.Index(columns, name="variable")
-    return pd.DataFrame(values, index=index, columns=columns)
+    return None, FuzzyMeasure(x[inner], columns), None

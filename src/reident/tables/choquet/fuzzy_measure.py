@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import factorial
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from reident.base import (
     FloatArray,
+    IntArray,
     ParameterError,
     check_array,
     check_integer,
@@ -95,13 +97,7 @@ class FuzzyMeasure:
             raise ParameterError(f"`weights` must not be negative and not all 0, got {vector.tolist()}")
         moebius = np.zeros(2**vector.size)
         moebius[1 << np.arange(vector.size)] = vector / vector.sum()
-        return cls.from_moebius(moebius, list(series.index))
-
-    @classmethod
-    def from_moebius(cls, moebius: ArrayLike, variables: Sequence[str]) -> FuzzyMeasure:
-        """Return the measure with this Moebius transform (indexed like `values`)."""
-        names = _check_variables(variables)
-        return cls(zeta_transform(check_vector(moebius, "moebius", length=2 ** len(names)), 1.0), names)
+        return cls(zeta_transform(moebius, 1.0), list(series.index))
 
     def __getitem__(self, subset: str | Iterable[str]) -> float:
         """Return the measure of a set of variables, given by name."""
@@ -138,36 +134,18 @@ class FuzzyMeasure:
 
     def shapley(self) -> pd.Series:
         """Return each variable's Shapley value: its average contribution over all orders of joining; sums to 1."""
-        n = len(self.variables)
-        sizes = np.array([int(mask).bit_count() for mask in range(2**n)])
-        weight = np.array([factorial(n - s - 1) * factorial(s) / factorial(n) if s < n else 0.0 for s in range(n + 1)])
-        masks = np.arange(2**n)
-        shares = []
-        for bit in range(n):
-            without = masks[masks & (1 << bit) == 0]
-            gains = self.values[without | (1 << bit)] - self.values[without]
-            shares.append(float((weight[sizes[without]] * gains).sum()))
-        return pd.Series(shares, index=pd.Index(self.variables, name="variable"), name="shapley")
+        return pd.Series(shapley_values(self.values), pd.Index(self.variables, name="variable"), name="shapley")
 
     def interaction(self) -> pd.DataFrame:
-        """Return the interaction index of each pair: positive if two variables together tell more than apart.
+        """Return the interaction index of each pair: positive if their joint measure exceeds the sum of both.
 
         Between -1 (either will do) and 1 (only both together count); 0 for an additive measure. Murofushi and
         Soneda's index. The diagonal is NaN.
         """
         n = len(self.variables)
         table = np.full((n, n), np.nan)
-        sizes = np.array([int(mask).bit_count() for mask in range(2**n)])
-        masks = np.arange(2**n)
-        for i in range(n):
-            for j in range(i):
-                a, b = 1 << i, 1 << j
-                rest = masks[masks & (a | b) == 0]
-                weight = np.array(
-                    [factorial(n - s - 2) * factorial(s) / factorial(n - 1) for s in sizes[rest]], dtype=float
-                )
-                gains = self.values[rest | a | b] - self.values[rest | a] - self.values[rest | b] + self.values[rest]
-                table[i, j] = table[j, i] = float((weight * gains).sum())
+        for (i, j), value in zip(combinations(range(n), 2), interactions(self.values), strict=True):
+            table[i, j] = table[j, i] = value
         return pd.DataFrame(table, index=list(self.variables), columns=list(self.variables))
 
     def table(self) -> pd.DataFrame:
@@ -188,7 +166,7 @@ class FuzzyMeasure:
     def lattice(self, threshold: float = 0.0) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
         """Return the sets with at least this measure, and the covering pairs among them (codes, smaller set first).
 
-        A pair covers if no other set of the selection lies between: with a threshold, lines skip what is not shown.
+        A pair covers if no other set of the selection lies between: with a threshold, lines skip sets below it.
         """
         nodes = self.table().loc[lambda frame: frame["measure"] >= threshold].reset_index(drop=True)
         masks = [sum(1 << bit for bit, digit in enumerate(code) if digit == "1") for code in nodes["code"]]
@@ -258,3 +236,35 @@ def zeta_transform(values: FloatArray, sign: float) -> FloatArray:
         halves[:, 1] += sign * halves[:, 0]
         bit <<= 1
     return out
+
+
+def shapley_values(values: FloatArray) -> FloatArray:
+    """Return the Shapley value of each variable (last axis) for set functions by bit mask (last axis)."""
+    n = values.shape[-1].bit_length() - 1
+    masks, sizes = _sets(n)
+    weight = np.array([factorial(n - s - 1) * factorial(s) / factorial(n) for s in range(n)])
+    shares = []
+    for bit in range(n):
+        without = masks[masks & (1 << bit) == 0]
+        gains = values[..., without | (1 << bit)] - values[..., without]
+        shares.append((weight[sizes[without]] * gains).sum(axis=-1))
+    return np.stack(shares, axis=-1)
+
+
+def interactions(values: FloatArray) -> FloatArray:
+    """Return the interaction index of each pair of variables (last axis, in order) for set functions by bit mask."""
+    n = values.shape[-1].bit_length() - 1
+    masks, sizes = _sets(n)
+    weight = np.array([factorial(n - s - 2) * factorial(s) / factorial(n - 1) for s in range(n - 1)])
+    indices = []
+    for i, j in combinations(range(n), 2):
+        a, b = 1 << i, 1 << j
+        rest = masks[masks & (a | b) == 0]
+        gains = values[..., rest | a | b] - values[..., rest | a] - values[..., rest | b] + values[..., rest]
+        indices.append((weight[sizes[rest]] * gains).sum(axis=-1))
+    return np.stack(indices, axis=-1) if indices else np.zeros((*values.shape[:-1], 0))
+
+
+def _sets(n: int) -> tuple[IntArray, IntArray]:
+    masks = np.arange(2**n)
+    return masks, np.array([mask.bit_count() for mask in range(2**n)])

@@ -1,4 +1,4 @@
-"""Attack. Differencing: an intruder knows all but one record of a class with noise scaled to its range."""
+"""Attack. Noise in classes: a noisy value linked to the nearest original one; differencing by all others of a class."""
 
 from __future__ import annotations
 
@@ -9,13 +9,111 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import DataError, FloatArray, IntArray, Real, check_array, check_bounds, check_vector, checked
-from reident.tables.classes import check_classes, class_rows
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    Real,
+    check_array,
+    check_bounds,
+    check_vector,
+    checked,
+    wilson_interval,
+)
+from reident.kernels.tables.within_class import nearest_ties
+from reident.tables.classes import check_classes, class_rows, class_values
 
-__all__ = ["Differencing", "differencing_attack"]
+__all__ = ["Differencing", "NearestRecord", "differencing_attack", "nearest_record_attack"]
 
-#: Values between the bounds that the intruder weighs against one another.
+#: Values between the bounds that the intruder compares.
 _CANDIDATES = 401
+
+
+@dataclass(frozen=True)
+class NearestRecord:
+    """The outcome of a nearest-record attack.
+
+    Attributes
+    ----------
+    linked : ndarray of float64, shape (n,)
+        The probability that each record is linked to itself: 0 or 1, or 1 / ties for ties broken at random; NaN for
+        a record in no class.
+    risk : float
+        Their mean over the records in classes: the linking risk.
+    low, high : float
+        Wilson's interval of the risk, as if records were linked independently.
+    baseline : float
+        The risk from guessing at random inside each class: classes / records.
+    """
+
+    linked: FloatArray
+    risk: float
+    low: float
+    high: float
+    baseline: float
+
+
+@checked
+def nearest_record_attack(
+    original: ArrayLike,
+    release: ArrayLike,
+    classes: ArrayLike,
+    *,
+    ties: Annotated[str, Choice("all", "random", "none")] = "all",
+    level: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.95,
+) -> NearestRecord:
+    """Link each released record to the record of its class with the nearest original value.
+
+    The intruder knows every original value and every class: the worst case. A linking risk is to be read against
+    `baseline`, and it is no re-identification risk where records of a class agree.
+
+    Parameters
+    ----------
+    original, release : array_like of float, shape (n,)
+        The attribute before and after noise, row by row the same record.
+    classes : array_like of int, shape (n,)
+        From 0; -1 for a record in no class.
+    ties : {"all", "random", "none"}
+        If several originals are equally near and the right one is among them: a success, as in the paper's formula;
+        one over their number; a failure ("closer than all other", as in its text).
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    NearestRecord
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the lengths differ, a value is not finite, or an option breaks its rule.
+
+    Notes
+    -----
+    Holohan et al. (2017), V-B. O(n log n).
+
+    Examples
+    --------
+    >>> attack = nearest_record_attack([150.0, 160, 170, 180], [151.0, 158, 181, 181], [0, 0, 0, 0])
+    >>> attack.risk, attack.baseline
+    (0.75, 0.25)
+    """
+    before = check_vector(original, "original")
+    after = check_vector(release, "release", length=before.size)
+    ids = check_classes(classes, before.size)
+    is_released = ids >= 0
+    ordered = class_values(before, ids, "original")
+    nearest = nearest_ties(ordered.values, ordered.starts, ids[is_released], after[is_released], before[is_released])
+    if ties == "random":
+        success = np.divide(1.0, nearest, out=np.zeros(nearest.size), where=nearest > 0)
+    else:
+        success = ((nearest > 0) if ties == "all" else (nearest == 1)).astype(np.float64)
+    linked = np.full(before.size, np.nan)
+    linked[is_released] = success
+    n = success.size
+    rate = wilson_interval(float(success.sum()), n, level=level)
+    return NearestRecord(linked, rate.value, rate.low, rate.high, (int(ids.max()) + 1) / n)
 
 
 @dataclass(frozen=True)
@@ -25,8 +123,8 @@ class Differencing:
     Attributes
     ----------
     table : DataFrame
-        One row a target: `record` (its position), `value`, `guess` (the median of what he believes), `low` and `high`
-        (he is 90 % sure that it lies between), `error` (of the guess), `evidence` (the largest difference between two
+        One row a target: `record` (its position), `value`, `guess` (the posterior median), `low` and `high` (the 5 %
+        and 95 % points), `error` (of the guess), `evidence` (the largest difference between two
         values' log-likelihoods: under epsilon-differential privacy at most epsilon; infinite where a value is excluded
         for certain).
     epsilon : float
@@ -55,24 +153,24 @@ def differencing_attack(
 ) -> Differencing:
     """Guess the value of each target from a release, all other values of the class being known.
 
-    Differential privacy promises that such an intruder learns next to nothing. Where the noise of a class is scaled to
-    the range of its values, the noise of the others, which he sees by subtraction, tells him that range, and so the
-    target's value if it is the largest or smallest; the more records the class has, the better, whatever epsilon is.
+    Differential privacy bounds what such an intruder learns. Where the noise of a class is scaled to the range of its
+    values, the noise of the others, which he gets by subtraction, discloses that range, and so the target's value if it
+    is the largest or smallest; the more records the class has, the better, whatever epsilon is.
 
     Parameters
     ----------
     original, release : array_like of float, shape (n,)
         The attribute before and after Laplace noise, row by row the same record. He knows `original` but for the
-        target's, and whose each released value is: by the other columns of the records, which he knows too.
+        target's, and the person of each released value, by the other columns.
     classes : array_like of int, shape (n,)
-        From 0; -1 for a record in no class, whose `release` is not looked at.
+        From 0; -1 for a record in no class, whose `release` is ignored.
     targets : array_like of int
         Positions of the records attacked, each alone; not of records in no class.
     epsilon : float
         The stated budget, which is public.
     bounds : (low, high)
-        Between them he holds every value for equally likely beforehand, in the attribute's units. The range of a class
-        tells how far out the target is, not on which side: give the side if he knows it.
+        His prior is uniform between them, in the attribute's units. The range of a class discloses how far out the
+        target is, not on which side: give the side if he knows it.
     width : float, optional
         The public range to which the noise was scaled; None: to the range of the class.
 
