@@ -59,7 +59,7 @@ def test_intervals_nest_from_their_origin():
         (lambda: Hierarchy.from_intervals([1, 2], [0]), ParameterError, "above 0"),
         (lambda: Hierarchy.from_intervals(["a"], [2]), DataError, "numbers only"),
         (lambda: Hierarchy.from_intervals([1, None], [2]), DataError, "must not be missing"),
-        (lambda: Hierarchy([["a", "*"]]).codes_at(2), ParameterError, "`level` must be at most 1"),
+        (lambda: Hierarchy([["a", "*"]]).generalise(pd.Series(["a"]), 2), ParameterError, "`level` must be at most 1"),
     ],
 )
 def test_bad_input_is_named(make, error, match):
