@@ -79,7 +79,7 @@ class Wizard(Page):
 
     Examples
     --------
-    >>> Wizard().assess.disabled
+    >>> Wizard().opened is None
     True
     """
 
