@@ -337,8 +337,8 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     """
     larger: list[Step] = []
     shares = pd.Series(dtype=float)
-    if dataset.fewest:
-        shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
+    if dataset.first_sensitive is not None:
+        shares = pd.DataFrame(dataset.data)[dataset.first_sensitive].value_counts(normalize=True)
     close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
     classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     for name, step in classes.items():
