@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
@@ -55,7 +56,7 @@ def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
 
 
 def _alike(values: FloatArray, tol: float) -> BoolArray:
-    """Tell which columns (d, d) agree, up to a shift and a sign, on most records that both hold; chains are one."""
+    """Return the pairs of columns (d, d) that agree, up to shift and sign, on most common records; chains are one."""
     d = len(values)
     alike = np.eye(d, dtype=np.bool_)
     for i in range(d):
@@ -65,10 +66,9 @@ def _alike(values: FloatArray, tol: float) -> BoolArray:
                 continue
             for apart in (values[i, both] - values[j, both], values[i, both] + values[j, both]):
                 if (np.abs(apart - np.median(apart)) < _ALIKE * tol).mean() > 0.5:
-                    alike[i, j] = alike[j, i] = True
-    while (grown := (alike.astype(float) @ alike) > 0).sum() > alike.sum():
-        alike = grown
-    return alike
+                    alike[i, j] = True
+    group = connected_components(alike, directed=False)[1]
+    return np.asarray(group[:, None] == group)
 
 
 def by_record(island: LocalMap) -> FloatArray:

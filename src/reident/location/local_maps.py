@@ -227,9 +227,8 @@ class LocalMap:
         self.inherit(other)
         for i in np.flatnonzero(other.counts):
             for r in other.references[i, : other.counts[i]] @ motion.T:
-                known = self.references[i, : self.counts[i]]
-                apart = gaps_km(known, r[None]) if len(known) else np.array([np.inf])
-                if apart.min() > max(0.05, 20 * self.tol) and self.counts[i] < _MOST:
+                apart = gaps_km(self.references[i, : self.counts[i]], r)
+                if (apart > max(0.05, 20 * self.tol)).all() and self.counts[i] < _MOST:
                     self.references[i, self.counts[i]] = r
                     self.counts[i] += 1
         return True

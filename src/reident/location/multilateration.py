@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -140,5 +141,5 @@ def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generat
 
 def _triples(n: int, rng: np.random.Generator) -> IntArray:
     if n * (n - 1) * (n - 2) // 6 <= _TRIPLES:
-        return np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)])
+        return np.array(list(combinations(range(n), 3)))
     return np.stack([rng.choice(n, 3, replace=False) for _ in range(_TRIPLES)])

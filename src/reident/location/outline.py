@@ -107,4 +107,5 @@ class _Board:
 
 def _frame(up: FloatArray) -> FloatArray:
     """Return three vectors at right angles, the first as given."""
-    return np.linalg.svd(up[None])[2] * np.sign(np.linalg.svd(up[None])[2][0] @ up)
+    frame = np.linalg.svd(up[None])[2]
+    return np.asarray(frame * np.sign(frame[0] @ up))

@@ -14,7 +14,7 @@ from reident.location.alignment import best_motions, other_headings
 from reident.location.localisation import Localisation, certificates, check_sd, check_size, unlinked
 from reident.location.nonrigid_refinement import refine_nonrigidly
 from reident.location.population_density import PopulationDensity
-from reident.location.reference_sets import check_release
+from reident.location.reference_sets import check_release, check_table
 from reident.location.spherical_mds import Shape, fit_parts
 from reident.location.split_half_validation import agreement_km, chance_by_others, chance_of_agreement
 
@@ -129,10 +129,7 @@ def locate_by_population(
 def _check_released(release: Any) -> tuple[pd.Index, FloatArray]:
     """Return the records' ids and distances, nan for missing ones."""
     distances = check_release(release)
-    table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
-    index = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(distances))
-    if len(index) != len(distances):
-        raise DataError(f"`release` must have one row of distances a record ({len(index)}), got {len(distances)}")
+    index = check_table(release, len(distances)).index
     check_size(len(index))
     if np.isfinite(distances).sum() <= np.isfinite(np.diagonal(distances)).sum():
         raise DataError("`release` must hold some distance, got nan everywhere")

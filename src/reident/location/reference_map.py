@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, RNGLike, check_area, check_rng
+from reident.base import FloatArray, IntArray, RNGLike, check_area, check_rng
 from reident.location.holdout_validation import HeldOut, by_record, certify, hide
 from reident.location.local_maps import LocalMap
 from reident.location.localisation import Localisation, check_known_places
 from reident.location.outline import align_inside
-from reident.location.reference_sets import HiddenCoordinates, check_release, recover_coordinates
+from reident.location.reference_sets import HiddenCoordinates, check_release, check_table, recover_coordinates
 from reident.location.registration import registration_attack
 from reident.location.rounded_coordinates import is_fine
 from reident.location.spherical_mds import gaps_km, procrustes
@@ -166,7 +166,7 @@ def locate_by_reference_sets(
     (80, True)
     """
     distances = check_release(release)
-    table = _table(release, len(distances))
+    table = check_table(release, len(distances))
     outline = None if area is None else check_area(area)
     if known is not None:
         check_known_places(known)
@@ -210,15 +210,6 @@ def _tolerance_km(step_km: float | None, n: int) -> float:
     if is_fine(step_km, n):
         return max(min(step_km, max(_WHOLE_STEP_KM, _OF_FINE_STEP * step_km)), _FINEST_KM)
     return _OF_STEP * step_km
-
-
-def _table(release: Any, n: int) -> pd.DataFrame:
-    table = release[0] if isinstance(release, tuple) else getattr(release, "table", None)
-    if table is None:
-        return pd.DataFrame(index=pd.RangeIndex(n))
-    if len(table) != n:
-        raise DataError(f"`release` must have one row of distances a record ({len(table)}), got {n}")
-    return table
 
 
 def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[LocalMap]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -13,7 +11,7 @@ from scipy.special import bdtrc
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.location import rounded as kernel
 
-__all__ = ["Rounded", "is_fine", "recover_rounded"]
+__all__ = ["is_fine", "recover_rounded"]
 
 # Share of the distances that the search does not see. A column stays only if these speak for it at this level: of its
 # own distances, more lie within a step than chance, counted beside it in so many windows, would put there; with fine
@@ -32,14 +30,6 @@ _FINE_BOUNDS, _BOUNDS, _COARSE_BOUNDS = 2, {100.0: 4, 200.0: 5}, 6
 _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
 
 
-class Rounded(NamedTuple):
-    """Columns (d, n) up to shift and sign, the number of distances fitted, and the number of columns refused."""
-
-    values: FloatArray
-    n_fitted: int
-    n_refused: int
-
-
 def is_fine(step: float, n: int) -> bool:
     """Tell whether bounds of a value in a release of n records hardly coincide to a step by chance."""
     return step * n <= _FINE_KM
@@ -52,10 +42,11 @@ def _bounds(step: float, n: int) -> int:
     return next((bounds for most, bounds in _BOUNDS.items() if step * n <= most), _COARSE_BOUNDS)
 
 
-def recover_rounded(distances: FloatArray, step: float) -> Rounded:
-    """Recover coordinates column by column, each from the entries that those before leave over, then fit all at once.
+def recover_rounded(distances: FloatArray, step: float) -> tuple[FloatArray, int, int]:
+    """Recover coordinates column by column from the entries not yet explained, then fit all at once.
 
-    The draws are fixed: the same matrix gives the same values.
+    The draws are fixed: the same matrix gives the same values. Returns columns (d, n) up to shift and sign, the number
+    of distances fitted, and the number of columns refused.
     """
     n = len(distances)
     search = _Search(distances, step)
@@ -80,7 +71,7 @@ def recover_rounded(distances: FloatArray, step: float) -> Rounded:
         filled = _filled(distances, values, step, min(search.bounds, _FIRST_BOUNDS))
         values, n_fitted = _fitted(distances, filled, search.pairs, step)
     keep = np.isfinite(values).sum(axis=1) >= 8
-    return Rounded(values[keep], n_fitted, n_refused)
+    return values[keep], n_fitted, n_refused
 
 
 class _Search:
