@@ -92,7 +92,7 @@ def _radius(x: FloatArray) -> float:
 
 
 def _distinct(
-    x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, most: int
+    x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, n_motions: int
 ) -> list[tuple[float, FloatArray]]:
     """Return the best motions, at most so many, whose images of the cloud are on average at least `near_km` apart."""
     moment = x.T @ x / len(x)
@@ -102,7 +102,7 @@ def _distinct(
         overlap = np.einsum("kij,il,jl->k", motions[kept], motions[number], moment)
         if (2 - 2 * overlap > (near_km / RADIUS_KM) ** 2).all():
             kept.append(int(number))
-        if len(kept) == most:
+        if len(kept) == n_motions:
             break
     return [(float(scores[number]), motions[number].copy()) for number in kept]
 
@@ -142,9 +142,9 @@ class _Slide:
         up = density.vectors(centre + (density.side - 1) / 2)
         east = density.axes[0] - (up @ density.axes[0])[:, None] * up
         east /= np.linalg.norm(east, axis=1, keepdims=True)
-        there = np.stack([east, np.cross(up, east), up], axis=2)
+        axes = np.stack([east, np.cross(up, east), up], axis=2)
         turned = np.stack([_turned(heading, mirrored) for mirrored, heading in table[:, 1:3]])
-        return np.ascontiguousarray(there @ turned @ self.frame)
+        return np.ascontiguousarray(axes @ turned @ self.frame)
 
 
 def _starts(x: FloatArray, density: PopulationDensity, n_starts: int) -> FloatArray:

@@ -105,8 +105,8 @@ def locate_by_population(
     density = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
     surface_km2 = density.surface_km2
     shapes = fit_parts(distances, usable_sd, _MIN_PART)
-    given = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
-    is_connected = connected_components(given, directed=False)[0] == 1
+    has_distance = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
+    is_connected = connected_components(has_distance, directed=False)[0] == 1
     n = len(index)
     x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
     which, gap, tries = np.full(n, -1), np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
@@ -143,9 +143,9 @@ def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[Flo
     record.
     """
     x = shape.x
-    found = best_motions(x, density)
-    lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
-    placed = x @ found[0][1].T
+    motions = best_motions(x, density)
+    lead = motions[0][0] - motions[1][0] if len(motions) > 1 else float("inf")
+    placed = x @ motions[0][1].T
     others: list[FloatArray] = []
 
     def by_half(half: IntArray) -> FloatArray:
