@@ -257,7 +257,7 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
-    description = "starts from matches of labels, and places everybody by distances"
+    description = "starts from matches of labels, and places all records by distances"
     return _linked(release, knowledge, attack.links, description, confidence="probability")
 
 
