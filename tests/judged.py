@@ -11,9 +11,9 @@ from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns, is_graph
 
 
-def records(data, *, kind=None, known=None, **given):
+def records(data, *, kind=None, **given):
     """Return data in the form in which methods take them."""
-    return rd.Dataset(data, **given).records(kind, known=known)
+    return rd.Dataset(data, **given).records(kind)
 
 
 def as_release(release, dataset, id=None, lat=None, lon=None):  # noqa: A002

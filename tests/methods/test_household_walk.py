@@ -9,7 +9,6 @@ import reident as rd
 from commands import call
 from judged import records
 from office import households
-from reident.methods import find
 from reident.workbench.making import Step
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.search import slots_of
@@ -101,4 +100,4 @@ def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_
     kept = slots_of(plans, rd.Dataset(data, quasi="PLZ", must_keep="PLZ"), 0.25)
     assert None not in kept[0]
     assert None in kept[1]
-    assert Step.of(find("grid", "anonymiser"), kept[1][0].settings) == kept[1][0]
+    assert Step("grid", **kept[1][0].settings) == kept[1][0]

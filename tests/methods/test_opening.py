@@ -14,8 +14,7 @@ from commands import call
 from reident.base import DataError, ParameterError
 from reident.workbench.columns import type_text, type_values
 from reident.workbench.numerals import decimals_of
-from reident.workbench.opening import describe
-from reident.workbench.recipe import read_recipe, recipe_of
+from reident.workbench.recipe import open_by_recipe, recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -90,20 +89,25 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
 @pytest.mark.parametrize(
     ("cells", "kind", "values", "receipt"),
     [
-        (["1.234,50", "10,25", "7,00"], "number", [1234.5, 10.25, 7.0], "separators of thousands"),
-        (["1,50", "2,25", "3,00"], "number", [1.5, 2.25, 3.0], "zeros at the end of decimals"),
+        (["1.234,50", "10,25", "7,00"], "number", [1234.5, 10.25, 7.0], "2 distinct values are not written back"),
+        (["1,50", "2,25", "3,00"], "number", [1.5, 2.25, 3.0], "2 distinct values are not written back"),
         (["12.03.2020", "31.12.1999", "01.01.2000"], "date", None, "DD.MM.YYYY"),
         (["k.A.", "3", "5"], "integer", [None, 3, 5], "'k.A.' read as missing (1 records)"),
         (["unbekannt", "3", "5"], "integer", [None, 3, 5], "'unbekannt' read as missing (1 records)"),
         ([*map(str, range(60)), "90+"], "integer", [*range(60), 90], "'90+' read as the number 90 (1 records)"),
-        (["0,1234567890123456789", "0,5", "0,25"], "number", None, "more digits than a number holds"),
-        (["1.234,50 €", "10,25 €", "7,75 €"], "number", [1234.5, 10.25, 7.75], "the unit '€' is not written back"),
-        (["12 %", "99 %", ""], "integer", [12, 99, None], "the unit '%' is not written back"),
-        (["$3.50", "$12.25"], "number", [3.5, 12.25], "the unit '$' is not written back"),
+        (["0,1234567890123456789", "0,5", "0,25"], "number", None, "1 distinct values are not written back"),
+        (
+            ["1.234,50 €", "10,25 €", "7,75 €"],
+            "number",
+            [1234.5, 10.25, 7.75],
+            "3 distinct values are not written back",
+        ),
+        (["12 %", "99 %", ""], "integer", [12, 99, None], "2 distinct values are not written back"),
+        (["$3.50", "$12.25"], "number", [3.5, 12.25], "2 distinct values are not written back"),
         (["3 kg", "4 cm"], "text", ["3 kg", "4 cm"], ""),
         (["5.3.2020 9:30", "31.12.1999 23:59"], "date", None, "DD.MM.YYYY hh:mm are written back YYYY-MM-DD hh:mm:ss"),
         (["12.03.2020", "unbekannt", "00.00.0000"], "date", None, "'00.00.0000' read as missing (1 records)"),
-        (["+5", "3", "2"], "integer", [5, 3, 2], "signs are not written back"),
+        (["+5", "3", "2"], "integer", [5, 3, 2], "1 distinct values are not written back"),
         (["a", "#NV", "b"], "text", ["a", None, "b"], "'#NV' read as missing (1 records)"),
     ],
 )
@@ -272,10 +276,9 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "quasi-identifier" in done.stdout
     assert "read as cp1252" in done.stdout
-    assert (tmp_path / "r.png").stat().st_size > 5000
     recipe = rd.workbench.read_recipe(tmp_path / "r.yaml")
     assert recipe == recipe_of(rd.workbench.open_file(path), "a.csv")
-    pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.workbench.open_file(path).data)
+    pd.testing.assert_frame_equal(open_by_recipe(None, tmp_path / "r.yaml")[0].data, rd.workbench.open_file(path).data)
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Ort"]
     again = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
     assert again.returncode == 2
@@ -323,7 +326,7 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     assert "the 5 columns were named by `names`: the file has no line of names" in found.receipts
     # The recipe reads it so again; where the first line has these very names it is no record.
     again = recipe_of(found, "people.csv", {"names": names}).write(tmp_path / "r.yaml")
-    assert read_recipe(again).open(tmp_path).data.equals(found.data)
+    assert open_by_recipe(None, again)[0].data.equals(found.data)
     path.write_text("\n".join([sep.join(names), *lines]))
     assert rd.workbench.open_file(path, names=names).data.equals(found.data)
     assert rd.workbench.open_file(path).data.equals(found.data)
@@ -411,26 +414,15 @@ def test_an_age_that_is_open_at_one_end_is_read_in_several_languages():
         assert typed.receipts == [f"{word!r} read as the number 65 (1 records)"]
 
 
-def test_equal_records_and_distinct_places_are_told(tmp_path):
+def test_geometries_are_counted_and_numbers_that_may_be_codes_are_noted(tmp_path):
     table = pd.DataFrame({"nr": [1, 2, 3, 3, 4, 4, 4], "age": [30, 31, 32, 32, 33, 33, 34]})
-    told = "2 record(s) are equal to an earlier one in every column"
-    assert any(note.startswith(told) for note in describe(table, {}).notes)
-    assert not any("equal to an earlier one" in note for note in describe(table.assign(i=range(7)), {}).notes)
     places = gpd.points_from_xy([8, 9, 9, 9, 8, 7, 8], [50] * 7, crs="EPSG:4326")
     gpd.GeoDataFrame(table, geometry=places).to_file(tmp_path / "a.gpkg")
     found = rd.workbench.open_file(tmp_path / "a.gpkg")
     assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
-    assert any(note.startswith("1 record(s) are equal") for note in found.notes)
-
-
-def test_columns_that_say_the_same_and_numbers_that_may_be_codes_are_noted(tmp_path):
     rng = np.random.default_rng(0)
-    towns = rng.integers(0, 8, 200)
-    table = pd.DataFrame({"plz": [f"0{town}067" for town in towns], "town": [f"town {town}" for town in towns]})
-    table["region"], table["age"] = rng.integers(1, 6, 200), rng.integers(18, 90, 200)
+    table = pd.DataFrame({"region": rng.integers(1, 6, 200), "age": rng.integers(18, 90, 200)})
     table.to_csv(tmp_path / "a.csv", index=False)
-    notes = rd.workbench.open_file(tmp_path / "a.csv").notes
-    assert any(note.startswith("plz, town: say the same") for note in notes)
-    assert any("--text region keeps" in note for note in notes)
+    assert any("--text region keeps" in note for note in rd.workbench.open_file(tmp_path / "a.csv").notes)
     codes = rd.workbench.open_file(tmp_path / "a.csv", text="region")
     assert codes.columns.set_index("column")["type"]["region"] == "text"

@@ -267,7 +267,7 @@ def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
 
     path = replace(recipe, chain=chain, missing_values="drop").write(tmp_path / "r.yaml")
     told = rd.workbench.read_recipe(path)
-    out = protect_into(told.open(tmp_path), tmp_path / "r", recipe=told)
+    out = protect_into(opened, tmp_path / "r", recipe=told)
     manifest = json.loads((out / "manifest.json").read_text())
     assert [step["method"] for step in manifest["chain"]] == ["k_anonymity_lattice", "grid"]
     table = pd.read_csv(out / "release.csv")

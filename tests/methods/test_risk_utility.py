@@ -59,15 +59,6 @@ def test_geodataframe_gives_the_same(places):
     pd.testing.assert_frame_equal(*ours)
 
 
-def test_given_known_file(places):
-    known = places.iloc[:12]
-    frame = rd.risk_utility(
-        places, METHODS[1:], ATTACKS[:1], ["neighbours_kept"], quasi=["sex", "age"], known=known, n_released=80,
-        repetitions=1, progress=False,
-    )  # fmt: skip
-    assert frame.loc[frame["method"] == "rigid_motion", "recall"].tolist() == [1.0]
-
-
 def test_table_map_and_claims():
     rng = np.random.default_rng(2)
     table = pd.DataFrame(

@@ -30,9 +30,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "option", [["--public", "areas=districts.gpkg"], ["--candidates", "people.csv"], ["--area", "districts.gpkg"]]
-)
+@pytest.mark.parametrize("option", [["--public", "areas=districts.gpkg"], ["--public", "candidates=people.csv"]])
 def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_line(folder, tmp_path, option):
     release = str(tmp_path / "r")
     done = call(

@@ -38,7 +38,7 @@ def multilateration_attack(
     release : MetricMicrodata, or tuple of DataFrame and array-like of shape (n, n)
         Released table and distances, km. The table's index identifies the records. At least 4 records. Not modified.
     links : Linkage, or DataFrame with columns `release` and `known`
-        Matches to start from, for example of `common_subgraph_attack`. At least 3; with fewer nothing is placed.
+        Matches to start from, for example of `common_subgraph_attack`. At least 3; with fewer no record is placed.
     known : DataFrame or GeoDataFrame
         As for `registration_attack`.
     quasi : str or sequence of str

@@ -1,4 +1,4 @@
-"""Attack. Separate true matches from chance ones after alignment."""
+"""Separate true matches from chance ones after alignment."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Fit", "Neighbours"]
 
 # Neighbours among which the density of known places around a released record is counted.
 _CROWD = 12
-# Labels lie so far apart, in radii of the globe, on an axis of their own that nobody's nearest is of another label.
+# Distance of labels on an axis of their own, in radii of the globe: the nearest record is always of the same label.
 _APART = 4.0
-# A cosine tells no distances below, km.
+# Smallest reach of the certificate, km.
 _FINEST_KM = 1e-3
 # Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
 STARTS_KM = (0.03, 0.3, 1.5, 5.0)
 
 
 class Fit(NamedTuple):
-    """A mixture for the gap to the nearest known record of one's label: true matches, and chance ones.
+    """Mixture of true and chance matches for the gap to the nearest known record of the same label.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Neighbours:
     def realign(
         self, x: FloatArray, *, rounds: int = 15, starts_km: Sequence[float] = STARTS_KM
     ) -> tuple[FloatArray, FloatArray, Fit]:
-        """Alternate between telling true neighbours from chance ones and moving onto the true ones.
+        """Alternate between fitting the mixture and moving the points onto their likely partners.
 
         Returns the moved points, the motion, and the fit.
         """

@@ -1,4 +1,4 @@
-"""Attack. Align a cloud of points with an outline."""
+"""Align a cloud of points with an outline."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CELLS, _TURNS, _SHIFTS, _STARTS, _WALK = 400, 72, 7, 12, 3000
 
 
 def align_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Return the motion, perhaps with a mirror, that lays unit vectors inside an area, and how far others differ, km.
+    """Return the motion, perhaps with a mirror, that brings unit vectors inside an area, and the spread of others, km.
 
-    Least sum of the distances outside; then the mean over a random walk among the motions that are about as good, as
-    many lie between borders that the points do not touch.
+    Least sum of the distances outside; then the mean over a random walk among the motions that are about as good, since
+    points that do not touch the border leave many.
     """
     board = _Board(points, area)
     rough = sorted(

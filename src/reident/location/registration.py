@@ -211,7 +211,7 @@ def _candidates(
 
     for first in range(0, len(pairs), _AT_ONCE):
         look(first, least)
-        # Who is not among the best so far will not be among the best of all.
+        # A motion that is not among the best so far is not among the best of all.
         least = max(least, int(np.sort(scores)[-_REFINED:][0]))
         if least >= enough:
             break

@@ -1,4 +1,4 @@
-"""Attack. The hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
+"""Recover the hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
 
 
 class Rounded(NamedTuple):
-    """Columns (d, n) up to shift and sign, what their values are good to, km, and how many columns were refused."""
+    """Columns (d, n) up to shift and sign, the number of distances fitted, and the number of columns refused."""
 
     values: FloatArray
     n_fitted: int
@@ -84,7 +84,7 @@ def recover_rounded(distances: FloatArray, step: float) -> Rounded:
 
 
 class _Search:
-    """The search for columns in what the columns found before leave open."""
+    """Search for columns in the distances that earlier columns do not explain."""
 
     def __init__(self, distances: FloatArray, step: float) -> None:
         n = len(distances)
@@ -164,9 +164,9 @@ class _Search:
         return f if np.isfinite(f).sum() >= 8 else None
 
     def _keep_one_part(self, f: FloatArray, pair: IntArray) -> None:
-        """Forget, in place, what only the two records that the column began with, or no open entry, tie to the rest.
+        """Drop, in place, values that open entries connect to the rest only through the first two records, or never.
 
-        Two sets may differ by the same number there, and only there; what is not open belongs to an earlier column.
+        Two sets may differ by the same number at these two; an entry that is not open belongs to an earlier column.
         """
         tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
         tied[pair], tied[:, pair] = False, False
@@ -197,7 +197,7 @@ def _count_near(
 
 
 def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and what is left of them."""
+    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and the residual."""
     x, y = entries.T
     which, most = np.full(len(entries), -1), np.full(len(entries), -1.0)
     for column, f in enumerate(values):
@@ -208,7 +208,7 @@ def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray
 
 
 def _joined(columns: list[FloatArray], new: FloatArray, step: float) -> list[FloatArray]:
-    """Return the columns with a new one, laid on the one of which it is a part."""
+    """Return the columns with a new one, joined with the one of which it is a part."""
     for i, f in enumerate(columns):
         both = np.isfinite(f) & np.isfinite(new)
         if both.sum() < 8:

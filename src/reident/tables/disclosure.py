@@ -27,7 +27,7 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
+from reident.tables._criteria import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
 
 __all__ = [

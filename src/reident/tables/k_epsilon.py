@@ -224,7 +224,9 @@ def k_epsilon_anonymise(
                 f"{in_class.size}: raise it, or lower `epsilon` or `k`"
             )
     order = positions[_shuffled(positions.size, source)]
-    released = anonymous.table.assign(**{name: column.noisy for name, column in columns.items()})
+    released = anonymous.table.copy()
+    for name, column in columns.items():
+        released[name] = column.noisy
     return KEpsilonRelease(
         table=released.iloc[order].reset_index(drop=True),
         mode=mode,

@@ -5,7 +5,6 @@ from .assessing import assess as assess
 from .dataset import Dataset as Dataset
 from .dataset import open_dataset as open_dataset
 from .knowledge import KnowledgePrice as KnowledgePrice
-from .knowledge import knowledge_price as knowledge_price
 from .opening import OpenedFile as OpenedFile
 from .opening import open_file as open_file
 from .pipeline import Pipeline as Pipeline

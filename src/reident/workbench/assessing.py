@@ -105,15 +105,11 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """The advice in a sentence, or that no release passed."""
-        large = (
-            f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
-        )
         none = "no release was judged, and nothing is advised"
-        sentences = [
-            none + (large if search is self.network and self.n_nodes else "") if search is None
-            else search.sentence(self.limit, self.tolerate)
-            for search in (self.search, self.network)
-        ]  # fmt: skip
+        if self.n_nodes:
+            none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
+        both = (self.search, self.network)
+        sentences = [none if s is None else s.sentence(self.limit, self.tolerate) for s in both]
         if "network" not in self.kinds or len(self.kinds) == 1:
             return sentences[0]
         return f"{sentences[0]}; the network: {sentences[1]}"
@@ -253,39 +249,38 @@ def assess(
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
     slots = slots_of_chain(recipe.chain)
-    chosen = check_mapping(methods or {}, "methods")
-    for kind in chosen:
+    for kind in check_mapping(methods or {}, "methods"):
         check_choice(kind, "methods", ("places", "table", "network"))
     complete, data_profile = described(dataset)
-    tried, left_out = releases_to_try(dataset, complete, chosen)
-    for step in recipe.chain:
-        check_columns(dataset.frame, step.get("columns") or [], "columns", table_name="data", min_columns=0)
+    tried, left_out = releases_to_try(dataset, complete, methods)
+    for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
+        check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
     for name in dataset.must_keep:
         check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in tried else [])))
-    aside = check_columns(dataset.frame, recipe.keep, "keep", table_name="data", min_columns=0)
-    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed, "progress": progress}
+    rule: dict[str, Any] = {
+        "limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed, "progress": progress, "jobs": jobs,
+        "cache": cache,
+    }  # fmt: skip
     search = network = None
     if {"table", "places"} & set(tried):
         person = dataset.schema.single("person")
         persons = None if person is None else dataset.data[person]
         sample = drawn_together(persons, len(dataset), np.random.default_rng(seed))[:_MOST_RECORDS]
         judged = dataset.part(np.sort(sample))
-        options: dict[str, Any] = {
-            "others": list(dict.fromkeys([*aside, *dataset.sensitive])), "missing": recipe.missing_values,
+        rule_of_records = rule | {
+            "others": list(dict.fromkeys([*recipe.keep, *dataset.sensitive])), "missing": recipe.missing_values,
             "scale": len(dataset) / len(sample), "max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1),
-            "jobs": jobs, "cache": cache, **rule,
         }  # fmt: skip
-        search = search_release(judged, slots or slots_of(tried, dataset, limit), **options)
+        search = search_release(judged, slots or slots_of(tried, dataset, limit), **rule_of_records)
         if (column := _costliest(search, dataset)) and not slots:
             fewer = judged.without([column])
-            search = search.or_without(column, search_release(fewer, slots_of(tried, fewer, limit), **options))
-    n_nodes = 0
-    if "network" in tried:
-        n_nodes = dataset.named_network.n_nodes
-        named = [Step.of(find(spec["method"]), spec["options"]) for spec in tried["network"]]
+            without = search_release(fewer, slots_of(tried, fewer, limit), **rule_of_records)
+            search = search.or_without(column, without)
+    n_nodes = dataset.named_network.n_nodes if "network" in tried else 0
+    if "network" in tried and n_nodes <= MOST_NODES:
+        named = [Step(spec["method"], **spec["options"]) for spec in tried["network"]]
         steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
-        if n_nodes <= MOST_NODES:
-            network = search_release(Dataset(dataset.named_network), [steps], jobs=jobs, cache=cache, **rule)
+        network = search_release(Dataset(dataset.named_network), [steps], **rule)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(
         data_profile, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,
@@ -309,14 +304,11 @@ def assess_into(out: Path, dataset: Dataset, recipe: Recipe, *, command: str = "
         As for `assess`.
     """
     check_replaceable(out, WRITTEN)
-    methods: dict[str, Any] = dict(recipe.tried())
+    methods, pipeline = recipe.tried(), recipe
     if recipe.schema.ends:  # a network has no chain of steps: each step is a candidate
-        methods |= (
-            {"network": [{"name": s["method"], **(s.get("parameters") or {})} for s in recipe.chain]}
-            if recipe.chain
-            else {}
-        )
-    pipeline = replace(recipe, chain=[]) if recipe.schema.ends else recipe
+        pipeline = replace(recipe, chain=[])
+        if recipe.chain:
+            methods["network"] = [{"name": s["method"], **(s.get("parameters") or {})} for s in recipe.chain]
     with working(out, private=True) as (work, _):
         assessment = assess(dataset, methods=methods, pipeline=pipeline, cache=work, **options)
         receipts = [] if dataset.opened is None else dataset.opened.receipts
@@ -353,18 +345,16 @@ def described(dataset: Dataset) -> tuple[Any, DataProfile]:
 
 
 def releases_to_try(
-    dataset: Dataset, complete: Any = None, methods: Mapping[str, Sequence[Any]] | None = None
+    dataset: Dataset, complete: Any, methods: Mapping[str, Sequence[Any]] | None = None
 ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
-    complete, methods = described(dataset)[0] if complete is None else complete, methods or {}
     tried: dict[str, list[dict[str, Any]]] = {}
     left_out: dict[str, str] = {}
-    if not dataset.has_places:
-        check_public_used(dataset.public, [])
-    sample = complete.iloc[:_MOST_RECORDS]
-    records = {}
+    sample, records = complete.iloc[:_MOST_RECORDS], {}
     if dataset.has_places:
         records["places"] = dataset.records("places", data=sample)
+    else:
+        check_public_used(dataset.public, [])
     if dataset.quasi:
         first = next(iter(dataset.fewest), None)
         table = sample if first is None else sample[sample[first].notna()]
@@ -372,7 +362,7 @@ def releases_to_try(
     if dataset.named_network is not None:
         records["network"] = dataset.records("network")
     for kind, data in records.items():
-        tried[kind], _, lacking = tried_releases(data, methods.get(kind), len(data.table))
+        tried[kind], _, lacking = tried_releases(data, (methods or {}).get(kind), len(data.table))
         left_out |= lacking
         if kind == "places":
             used = [find(release["method"]) for release in tried[kind]]

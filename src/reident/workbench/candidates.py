@@ -13,20 +13,21 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError
-from reident.methods import Entry, find
+from reident.methods import Entry
 from reident.methods.forms import FORMS, read_public, release
 from reident.methods.registry import register
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
 from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, own_order
+from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
-from reident.workbench.making import Made, Step, make
-from reident.workbench.microdata import Microdata, in_columns, persons_of
-from reident.workbench.population import population_of, told_of_groups
-from reident.workbench.roles import told_of_persons
+from reident.workbench.knowledge import PLACE, KnowledgePrice, price
+from reident.workbench.making import Step, make
+from reident.workbench.microdata import Microdata, persons_of
+from reident.workbench.pipeline import as_release
+from reident.workbench.population import group_notes, population_of
+from reident.workbench.roles import person_notes
 
 __all__ = ["PLACE", "ROW", "Bench", "NetworkBench", "Part", "evaluate_chain", "recipe_step", "step_text"]
 
@@ -52,21 +53,8 @@ class Part:
 class Bench:
     """The data and the rule by which chains are evaluated.
 
-    Attributes
-    ----------
-    dataset : Dataset
-    others : list of str
-        Columns released as they are.
-    limit, tolerate : float
-    missing : str
-        Policy for missing values.
-    draws : int
-        Releases of a chain that draws; every one must pass.
-    seed : int
-    always : frozenset of str
-        Quasi-identifiers that no step is about: released as they are.
-    scale : float
-        Records of the file for each record here.
+    ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
+    ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here.
     """
 
     dataset: Dataset
@@ -78,11 +66,6 @@ class Bench:
     seed: int
     always: frozenset[str] = frozenset()
     scale: float = 1.0
-
-    @cached_property
-    def data(self) -> Any:
-        """The records, places in ``lat_deg`` and ``lon_deg``, or a geometry."""
-        return self.dataset.frame
 
     @property
     def known(self) -> list[str]:
@@ -102,12 +85,11 @@ class Bench:
     def digest(self) -> str:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
         data = self.dataset
+        trees = {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()}
         roles = [
-            data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"),
-            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws,
-            self.seed, sorted(self.always), data.guarded, data.intruder, data.schema.single("weight"),
-            data.schema.population,
-            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()},
+            data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"), data.schema.single("person"),
+            self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed, sorted(self.always), trees,
+            data.guarded, data.intruder, data.schema.single("weight"), data.schema.population,
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
         for name, table in [*sorted(read_public(data.public).items()), ("", data.table)]:
@@ -120,7 +102,7 @@ class Bench:
         columns = tuple(dict.fromkeys(name for step in slot if step for name in self.columns(step)))
         if step is None:
             return Part(None, columns)
-        if np.isfinite(FORMS[step.entry.form].most_records) and len(self.data) > _MOST_DISTANCES:
+        if np.isfinite(FORMS[step.entry.form].most_records) and len(self.dataset) > _MOST_DISTANCES:
             return Part(step, columns, reason="distances between so many records are not tried")
         try:
             result = self.make([step], set(self.columns(step)), 0)
@@ -138,42 +120,29 @@ class Bench:
         retained = dict.fromkeys(self.protected, 0.0)
         for part in chain:
             for name, share in part.kept.items():
-                retained[name] = share if not retained.get(name) else retained[name] * share
+                retained[name] = share * (retained.get(name) or 1.0)
         return float(np.mean(list(retained.values()))) if retained else 0.0
 
-    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Made:
+    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Any:
         """Apply steps to the data; each draw has a stream of its own."""
         shown = self.dataset.without([name for name in self.dataset.quasi if name not in columns_shown])
         return make(shown, steps, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
 
-    def losses(self, result: Any, names: list[str]) -> dict[str, float]:
+    def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:
         """Return the share lost of each column; of the place by neighbours and distances of a sample."""
-        lost = {name: column_loss(self.data[name], result.table[name]) for name in names if name != PLACE}
+        data, n = self.dataset.frame, len(result.table)
+        lost = {name: column_loss(data[name], result.table[name]) for name in names if name != PLACE}
         if PLACE in names:
-            rows = np.linspace(0, len(result.table) - 1, min(_SAMPLE, len(result.table))).astype(int)
+            rows = np.linspace(0, n - 1, min(_SAMPLE, n)).astype(int)
             lost[PLACE] = 1.0
             if result.places != "true" and len(rows) >= 3:
-                retained = np.mean(result.kept_of_places(self.data, rows)) * len(result.table) / len(self.data)
-                lost[PLACE] = 1.0 - float(retained)
+                lost[PLACE] -= float(np.mean(result.kept_of_places(data, rows)) * n / len(data))
         return lost
 
     def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Any, Release]:
         """Make one draw of a chain, as `protect` would write it."""
         result = self.make(steps, columns_shown, draw)
-        table, columns = result.table, columns_shown | set(self.others)
-        with_place = result.places == "moved"
-        if with_place:
-            table = in_columns(table, "release")
-        elif hasattr(table, "to_crs"):
-            table = table.drop(columns=table.geometry.name)
-        retained = [name for name in table.columns if name in columns and name not in (LAT, LON)]
-        table = pd.DataFrame(table[[*retained, *([LAT, LON] if with_place else [])]])
-        form = "points" if with_place else "distances" if result.matrix_km is not None else "table"
-        law = next((step for step in steps if with_place and step.entry.data == "places"), steps[-1])
-        order = own_order(table)
-        matrix = None if result.matrix_km is None else result.matrix_km[np.ix_(order, order)]
-        n = len(self.data)
-        return result, Release(form, table.iloc[order], law.entry.name, law.settings, n, matrix_km=matrix)
+        return result, as_release(result, steps, len(self.dataset), columns_shown | set(self.others))
 
     def shown(self, chain: Sequence[Part]) -> list[str]:
         """Return the protected columns that a chain releases."""
@@ -193,22 +162,22 @@ class Bench:
         has the reason if a draw could not be made.
         """
         draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
-        first, worst = None, None
+        reports: list[RiskReport] = []
+        first = None
         for draw in range(draws):
             try:
                 made = self.release(steps, set(columns_shown), draw)
             except (DataError, ParameterError) as error:
                 return {"passed": False, "reason": str(error)}
-            report, first = self.evaluate(made[1]), first or made
-            worst = report if worst is None or report.share_above_limit > worst.share_above_limit else worst
-            if worst.share_above_limit > self.tolerate:
+            first = first or made
+            reports.append(self.evaluate(made[1]))
+            if reports[-1].share_above_limit > self.tolerate:
                 break
         assert first is not None
-        assert worst is not None
+        worst = max(reports, key=lambda report: report.share_above_limit)
         if worst.share_above_limit <= self.tolerate:
             worst = self.evaluate(first[1], quick=False)
-        share = worst.share_above_limit
-        losses = self.all_losses(first[0], columns_shown)
+        share, losses = worst.share_above_limit, self.all_losses(first[0], columns_shown)
         return {
             "share_above_limit": share, "n_above": round(share * len(worst.persons)), "worst": worst.highest,
             "attack": worst.attack, "passed": share <= self.tolerate, "reason": "",
@@ -224,36 +193,32 @@ class Bench:
         stop_above = self.tolerate if stop_above is None else stop_above
         return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, stop_above=stop_above, quick=quick)
 
-    def knowledge(self, released: Release) -> Knowledge:
-        """Return the knowledge of the intruder in the worst case."""
-        return self.dataset.knowledge(released.table.index.get_indexer(self.dataset.data.index))
-
     def groups(self, released: Release, report: RiskReport) -> list[str]:
         """Return the sentences about persons, households and weights."""
-        known = self.knowledge(released)
+        known, data = knowledge_of(released, self.dataset), self.dataset
         if known.weights is not None:  # each record of a sample stands for more
             known = replace(known, weights=known.weights * self.scale)
-        stands_for = population_of(released, known, report, self.limit)
-        persons = told_of_persons(pd.DataFrame(self.dataset.data), self.dataset.schema.single("person"))
-        return [*persons, *told_of_groups(known, report, stands_for, self.limit, self.dataset.weights()[1])]
+        population = population_of(released, known, report, self.limit)
+        persons = person_notes(pd.DataFrame(data.data), data.schema.single("person"))
+        return [*persons, *group_notes(known, report, population, self.limit, data.weights()[1])]
 
     def original(self) -> Release:
         """Return the data as a release."""
-        table, form = self.dataset.table, "points" if self.dataset.has_places else "table"
-        columns = {*self.protected, *self.others, *([LAT, LON] if self.dataset.has_places else [])}
+        table, with_places = self.dataset.table, self.dataset.has_places
+        columns = {*self.protected, *self.others, *([LAT, LON] if with_places else [])}
         table = table[[name for name in table.columns if name in columns]]
-        return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
+        return as_attacked(table, "original", {}, len(table))
 
     def before(self) -> RiskReport:
         """Evaluate the data as they are, until all persons are above the limit."""
-        return self.evaluate(self.original(), stop_above=1 - 0.5 / max(1, len(self.data)))
+        return self.evaluate(self.original(), stop_above=1 - 0.5 / max(1, len(self.dataset)))
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return the value of each piece of knowledge with a release of this table."""
-        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
         if not self.protected:
             return None
-        return priced(released, self.knowledge(released), limit=self.limit, rng=self.seed)
+        released = as_attacked(table, "unknown", {}, len(self.dataset), order=np.arange(len(table)))
+        return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 
 class NetworkBench(Bench):
@@ -266,7 +231,7 @@ class NetworkBench(Bench):
 
     @property
     def records(self) -> pd.DataFrame:
-        """The nodes, of whom nothing but their relations is known."""
+        """The nodes: an intruder knows their relations alone."""
         return persons_of(self.dataset.named_network)
 
     def digest(self) -> str:
@@ -278,50 +243,40 @@ class NetworkBench(Bench):
     def _nodes(self) -> Microdata:
         return self.dataset.records("network")
 
-    def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
-        """Make a release, and measure the share of edges in common."""
-        del slot
-        assert step is not None
-        try:
-            made, _ = self.release([step], {RELATIONS}, 0)
-        except (DataError, ParameterError) as error:
-            return Part(step, (RELATIONS,), reason=str(error))
-        return Part(step, (RELATIONS,), {RELATIONS: 1 - self.losses(made, [RELATIONS])[RELATIONS]})
-
     def columns(self, step: Step) -> tuple[str, ...]:  # noqa: ARG002
         """Return the relations."""
         return (RELATIONS,)
 
+    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Release:  # noqa: ARG002
+        """Draw a release, its table indexed by the names of the nodes."""
+        (step,) = steps
+        return release(self._nodes, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
+
     def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Release, Release]:
         """Draw a release; the rows of its table are the nodes of the original."""
-        del columns_shown
-        (step,) = steps
-        made = release(self._nodes, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
+        made = self.make(steps, columns_shown, draw)
         rows = self.dataset.names.get_indexer(made.table.index)
         return made, replace(made, table=pd.DataFrame(index=pd.Index(rows)))
 
-    def losses(self, result: Any, names: list[str]) -> dict[str, float]:
+    def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:  # noqa: ARG002
         """Return the share of edges that are not in common."""
-        del names
         nodes = list(result.table.index)
         same_names = reordered(result.network, np.arange(len(nodes)), nodes)
         return {RELATIONS: 1 - edge_overlap(self.dataset.named_network, same_names)}
 
-    def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
+    def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:  # noqa: ARG002
         """Evaluate a release without costly attacks; persons have the names of their nodes."""
-        del quick
         report = super().evaluate(released, stop_above=stop_above)
         return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
 
     def original(self) -> Release:
         """Return the network as a release."""
-        n = self.dataset.named_network.n_nodes
-        table = pd.DataFrame(index=pd.RangeIndex(n))
-        return Release("network", table, "original", {}, n, network=self.dataset.named_network)
+        network = self.dataset.named_network
+        table = pd.DataFrame(index=pd.RangeIndex(network.n_nodes))
+        return Release("network", table, "original", {}, network.n_nodes, network=network)
 
-    def groups(self, released: Release, report: RiskReport) -> list[str]:
+    def groups(self, released: Release, report: RiskReport) -> list[str]:  # noqa: ARG002
         """Return no sentence: a network has no households."""
-        del released, report
         return []
 
     def priced(self, table: pd.DataFrame) -> None:
@@ -331,34 +286,22 @@ class NetworkBench(Bench):
 def evaluate_chain(
     rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, columns_shown: str
 ) -> dict[str, Any]:
-    """Evaluate one candidate: a trial of `sweep`. The draws of a chain follow from the bench's seed.
+    """Evaluate one candidate, a trial of `sweep`: JSON of its steps and of the protected columns that are released.
 
-    Parameters
-    ----------
-    rng : Generator
-        Not used.
-    context : tuple
-        The bench, and the methods that the user's session registered.
-    bench : str
-        Its digest.
-    steps, columns_shown : str
-        JSON: the steps as a recipe has them, and the protected columns that are released.
+    The draws of a chain follow from the bench's seed. `context`: the bench, and the methods that the user's session
+    registered; `bench`: its digest.
     """
     del rng, bench
     for entry in context[1]:
         register(entry)
-    chain = [
-        Step.of(entry := find(step["method"], "anonymiser"), entry.check(step["parameters"]), step.get("columns"))
-        for step in json.loads(steps)
-    ]
+    chain = [Step(step["method"], columns=step.get("columns"), **step["parameters"]) for step in json.loads(steps)]
     return context[0].judge(chain, json.loads(columns_shown))
 
 
 def recipe_step(step: Step) -> dict[str, Any]:
     """Return a step as a recipe writes it."""
-    parameters = {name: value for name, value in step.settings.items() if value is not None}
     columns = {} if step.columns is None else {"columns": list(step.columns)}
-    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(parameters))}
+    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(step.stated))}
 
 
 def step_text(step: Step) -> str:

@@ -1,22 +1,22 @@
-"""Controls of the browser over a file's columns: the role of each, and the columns with places."""
+"""Controls of the browser over a file's columns: the role of each, and the system of its places."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
+import pandas as pd
 
 from reident.base import ParameterError
 from reident.pages import picture
 from reident.places.points import find_places
 from reident.workbench.controls import WIDE
-from reident.workbench.microdata import has_places
-from reident.workbench.opened_figure import draw_places
+from reident.workbench.figures import draw_places
+from reident.workbench.microdata import LAT, LON, has_places
 from reident.workbench.opening import OpenedFile
 from reident.workbench.schema import ROLES, Schema
 
@@ -26,6 +26,8 @@ __all__ = ["ColumnChoice"]
 _SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
             "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
 _ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+#: The places of a table are two columns.
+_AXES = {"lat": "latitude, north", "lon": "longitude, east"}
 
 
 class ColumnChoice:
@@ -40,51 +42,38 @@ class ColumnChoice:
     def __init__(self, changed: Callable[[], Any]) -> None:
         self.opened: OpenedFile | None = None
         self.roles: dict[str, widgets.Dropdown] = {}
-        self.lat = widgets.Dropdown(description="latitude, north", **WIDE)
-        self.lon = widgets.Dropdown(description="longitude, east", **WIDE)
         self.crs = widgets.Combobox(
             description="system (CRS)", placeholder="empty for degrees; else EPSG:25832 or another", options=_SYSTEMS,
             ensure_option=False, continuous_update=False, **WIDE,
         )  # fmt: skip
-        self.where, self.picture = widgets.HTML(), widgets.HTML()
-        self.show = widgets.Button(description="Draw what the columns hold", layout=widgets.Layout(width="auto"))
-        self.show.layout.align_self = "flex-start"
-        question = widgets.HTML("<p>Where the records are: choose two columns, or none.</p>")
-        self._pair = widgets.VBox([question, self.lat, self.lon])
-        self._places = widgets.VBox([self._pair, widgets.VBox([self.crs])])
-        self._rows = widgets.VBox()
-        self.widget = widgets.VBox([self._rows, self._places, self.where, self.show, self.picture])
-        self._changed, self._quiet = changed, False
-        self.lat.observe(lambda _: self._place(), "value")
-        self.lon.observe(lambda _: self._place(), "value")
-        self.crs.observe(lambda _: self._tell(), "value")
-        self.show.on_click(lambda _: self._draw())
+        self.where = widgets.HTML()
+        self._rows, self._system = widgets.VBox(), widgets.VBox([self.crs])
+        self.widget = widgets.VBox([self._rows, self._system, self.where])
+        self._changed = changed
+        self.crs.observe(lambda _: self._changed(), "value")
 
     def offer(self, opened: OpenedFile) -> None:
         """Offer the columns of a file, with their proposed roles."""
-        self.opened, self.roles = opened, {}
-        rows = []
+        self.opened, self.roles = None, {}
+        places, rows = opened.schema.places or {}, []
+        axes = {places[axis]: axis for axis in _AXES if places}
         for row in opened.columns.itertuples():
+            number = row.type in ("integer", "number")
+            listed = [(role, role) for role in ROLES if role != "place" or row.type == "geometry"]
             role = self.roles[row.column] = widgets.Dropdown(
-                options=list(ROLES), value=row.role, description=row.column, style={"description_width": "12rem"},
+                options=[*listed, *((words, axis) for axis, words in _AXES.items() if number)],
+                value=axes.get(row.column, row.role), description=row.column, style={"description_width": "12rem"},
                 layout=widgets.Layout(width="24rem", height="auto"),
             )  # fmt: skip
-            role.observe(lambda _, name=row.column: self._role(name), "value")
+            role.observe(lambda _: self._changed(), "value")
             about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
             why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
             rows.append(widgets.HBox([role, why], layout=_ROW))
         self._rows.children = tuple(rows)
-        numbers = opened.columns.loc[opened.columns["type"].isin(["integer", "number"]), "column"].tolist()
-        is_geometry = hasattr(opened.data, "to_crs")
-        self._pair.layout.display = "none" if is_geometry else ""
-        self._places.layout.display = "" if (self._lacks_crs if is_geometry else len(numbers) >= 2) else "none"
-        places = opened.schema.places or {}
-        with self._quietly():
-            for control, name in ((self.lat, "lat"), (self.lon, "lon")):
-                control.options = [("none", ""), *((number, number) for number in numbers)]
-                control.value = places.get(name, "")
-            self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
-            self.picture.value = self.where.value = ""
+        self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
+        self.where.value, self.opened = "", opened
+        is_offered = self._lacks_crs or (opened.columns["type"].isin(["integer", "number"]).sum() >= 2)
+        self._system.layout.display = "" if is_offered else "none"
 
     @property
     def _lacks_crs(self) -> bool:
@@ -92,7 +81,7 @@ class ColumnChoice:
 
     @property
     def missing_crs(self) -> str:
-        """The CRS that was chosen for a geometry whose file names none."""
+        """The CRS that was chosen for a geometry without one."""
         return str(self.crs.value) if self._lacks_crs else ""
 
     @property
@@ -118,60 +107,16 @@ class ColumnChoice:
             If the choice is not complete.
         """
         assert self.opened is not None
-        schema = self.opened.schema.assign({name: role.value for name, role in self.roles.items()})
-        if self.lat.value and self.lon.value:
-            schema = schema.with_places(self.lat.value, self.lon.value, self.crs.value or None)
-        schema.check_places()
+        chosen = {name: role.value for name, role in self.roles.items()}
+        schema = self.opened.schema.assign({name: "place" if v in _AXES else v for name, v in chosen.items()})
+        lat, lon = ([name for name, value in chosen.items() if value == axis] for axis in _AXES)
+        if len(lat) == len(lon) == 1:
+            return schema.with_places(lat[0], lon[0], self.crs.value or None)
+        if lat or lon:
+            raise ParameterError(
+                f"`places` must be one column of latitude (north) and one of longitude (east), got {lat} and {lon}"
+            )
         return schema
-
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        before, self._quiet = self._quiet, True
-        try:
-            yield
-        finally:
-            self._quiet = before
-
-    def _tell(self) -> None:
-        if not self._quiet:
-            self.picture.value = ""
-            self._changed()
-
-    def _role(self, name: str) -> None:
-        """Keep the places in step with a role: one that is none any more takes the other with it."""
-        if self._quiet:
-            return
-        axes = (self.lat, self.lon)
-        with self._quietly():
-            if self.roles[name].value != "place" and name in (self.lat.value, self.lon.value):
-                for control in axes:
-                    other, control.value = control.value, ""
-                    if other and other != name:
-                        self.roles[other].value = "other"
-            elif self.roles[name].value == "place" and name in dict(self.lat.options):
-                empty = next((control for control in axes if not control.value), None)
-                if empty is not None:
-                    empty.value = name
-        self._tell()
-
-    def _place(self) -> None:
-        """Keep the roles in step with the places."""
-        if self._quiet:
-            return
-        chosen = {self.lat.value, self.lon.value} - {""}
-        with self._quietly():
-            for name, role in self.roles.items():
-                if name in chosen:
-                    role.value = "place"
-                elif role.value == "place":
-                    role.value = "other"
-        self._tell()
-
-    def _draw(self) -> None:
-        """Draw the columns by the roles that are chosen."""
-        if self.opened is not None:
-            figure = replace(self.opened, schema=self.schema).draw()
-            self.picture.value = f'<img alt="the values of each column" src="{picture(figure)}" style="max-width:100%">'
 
     def locate(self, data: Any) -> None:
         """Show where the records are, as they were understood: a wrong column or system is seen at once."""
@@ -187,5 +132,5 @@ class ColumnChoice:
             f"{known.sum()} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
             f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
         )
-        figure = draw_places(lon[known], lat[known])
+        figure = draw_places({"": pd.DataFrame({LAT: lat[known], LON: lon[known]})})
         self.where.value = f'<p>{sentence}</p><img alt="{sentence}" src="{picture(figure)}" style="max-width:100%">'

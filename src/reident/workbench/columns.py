@@ -28,8 +28,6 @@ __all__ = ["Typed", "file_decimal", "type_text", "type_values"]
 
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 _HIGH_CODES = (999, 9999, 99999)
-#: Different values above which texts of digits are rather numbers than codes.
-_MANY = 50
 
 
 @dataclass
@@ -82,56 +80,39 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
     text : bool
         Leave it as text.
     """
-    codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
-    cells = ["" if is_gap(cell) else str(cell) for cell in cells]
-    counts = np.bincount(codes, minlength=len(cells))
-    wide = [cell.strip() for cell in cells]
+    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
+    cells = ["" if is_gap(cell) else str(cell) for cell in distinct]
+    counts, wide = np.bincount(codes, minlength=len(cells)), [cell.strip() for cell in cells]
     guess = missing is None or len(missing) > 0
     absent = {"", *(NO_ANSWER if guess else ()), *(missing or ())}
     known = [cell for cell in wide if cell not in absent]
-    no_day = absent | (AMONG_NUMBERS | NO_DAY if guess else set())
-    typed = None if text else read_whole_days(wide, no_day)
-    if typed is None and known and not text:
-        typed = read_numbers(column.name, wide, counts, decimal, absent, guess)
-    unit = "" if typed is not None or text else unit_of(known)
-    if unit:
-        bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
-        typed = read_numbers(column.name, bare, counts, decimal, absent, guess)
-        if typed is not None:
-            typed[3].append(f"the unit {unit!r} is not written back")
-    if typed is None and known and not text:
-        typed = read_dates(wide, no_day)
-    receipts: list[str] = []
-    notes: list[str] = []
+    typed = None
+    if known and not text:
+        no_day = absent | (AMONG_NUMBERS | NO_DAY if guess else set())
+        typed = read_whole_days(wide, no_day) or read_numbers(column.name, wide, wide, counts, decimal, absent, guess)
+        if typed is None and (unit := unit_of(known)):
+            bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
+            typed = read_numbers(column.name, bare, wide, counts, decimal, absent, guess)
+        typed = typed or read_dates(wide, no_day)
     if typed is None:
-        values: Any = np.array(
-            [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)], object
-        )
-        kind, used = "text", absent
+        texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
         stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
-        if stripped:
-            notes.append(f"{len(stripped)} value(s) occur with and without blanks around them, and are told apart")
+        notes = (
+            [f"{len(stripped)} value(s) occur with and without blanks around them, and stay two"] if stripped else []
+        )
         notes += _written_twice(wide)
         doubtful = sorted((AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({count_cells(wide, counts, {cell})} records)" for cell in doubtful]
-        notes += [*without_century(known), *impossible_days(known)]
-    else:
-        values, kind, used, receipts, notes = typed
-    for cell in sorted(used - {""}):
-        if cell in wide:
-            receipts.append(f"{cell!r} read as missing ({count_cells(wide, counts, {cell})} records)")
+        typed = np.array(texts, object), "text", absent, [], [*notes, *without_century(known), *impossible_days(known)]
+    values, kind, used, receipts, notes = typed
+    for cell in sorted((used - {""}) & set(wide)):
+        receipts.append(f"{cell!r} read as missing ({count_cells(wide, counts, {cell})} records)")
     typed_cells = pd.Series(values[codes], column.index, name=column.name)
-    if kind == "integer":
-        typed_cells = typed_cells.astype("Int64" if typed_cells.isna().any() else "int64")
-    elif kind == "number":
-        typed_cells = typed_cells.astype("float64")
-    elif kind == "date":
-        typed_cells = pd.to_datetime(typed_cells)
-    else:
-        typed_cells = typed_cells.astype("str")
-    return Typed(
-        typed_cells, kind, receipts, notes + (_codes_among(typed_cells) if kind in ("integer", "number") else [])
-    )
+    if kind == "date":
+        return Typed(pd.to_datetime(typed_cells), kind, receipts, notes)
+    whole = "Int64" if typed_cells.isna().any() else "int64"
+    typed_cells = typed_cells.astype({"integer": whole, "number": "float64", "text": "str"}[kind])
+    return Typed(typed_cells, kind, receipts, notes + ([] if kind == "text" else _codes_among(typed_cells)))
 
 
 def _written_twice(cells: Sequence[Any]) -> list[str]:
@@ -162,7 +143,18 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
 
     Cells of several kinds are read as texts are, with the same words for `missing`; dates are so written first.
     """
-    name = column.name
+    typed = _typed(column, text=text, missing=missing)
+    if missing and typed.type in ("integer", "number", "text"):
+        absent = typed.cells.astype(str).isin(set(missing)) & typed.cells.notna()
+        if absent.any():
+            cells = typed.cells.astype("Int64") if typed.type == "integer" else typed.cells
+            receipt = f"{', '.join(map(repr, missing))} read as missing ({int(absent.sum())} records)"
+            notes = [note for note in typed.notes if note.split()[0] not in missing]
+            return Typed(cells.mask(absent), typed.type, [*typed.receipts, receipt], notes)
+    return typed
+
+
+def _typed(column: pd.Series, *, text: bool, missing: Sequence[str] | None) -> Typed:
     receipts: list[str] = []
     if isinstance(column.dtype, pd.CategoricalDtype):
         unused = len(column.cat.categories) - column.nunique()
@@ -175,23 +167,20 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         if str in kinds and kinds - {str}:
             return type_text(_as_texts(column), ".", missing=missing)
         column = _plain_objects(column, kinds)
+    types = pd.api.types
     if text and not isinstance(column.dtype, pd.StringDtype):
-        return Typed(
-            column.astype("str").where(column.notna(), None).rename(name), "text", [*receipts, "read as text, as asked"]
-        )
-    if pd.api.types.is_bool_dtype(column):
-        return Typed(column, "text", receipts)
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return Typed(column, "date", receipts)
-    if pd.api.types.is_integer_dtype(column):
-        plain = Typed(column, "integer", receipts, _codes_among(column))
-        days = column.dropna().between(*DAYS).all() and _texts_or_dates(column, receipts, whole=True)
-        return days if days and days.type == "date" else plain
-    if pd.api.types.is_numeric_dtype(column):
-        return Typed(column, "number", receipts, _codes_among(column))
+        return Typed(column.astype("str").where(column.notna(), None), "text", [*receipts, "read as text, as asked"])
+    if types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column):
+        return Typed(column, "text" if types.is_bool_dtype(column) else "date", receipts)
+    if types.is_numeric_dtype(column):
+        whole = types.is_integer_dtype(column)
+        days = _dates(column, receipts, whole=True) if whole and column.dropna().between(*DAYS).all() else None
+        return days or Typed(column, "integer" if whole else "number", receipts, _codes_among(column))
     if text:
         return Typed(column, "text", receipts, _written_twice(column.dropna().unique()))
-    return _texts_or_dates(column, receipts)
+    distinct = column.dropna().unique()
+    notes = [*without_century(distinct), *_written_twice(distinct)]
+    return _dates(column, receipts) or Typed(column, "text", receipts, notes)
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
@@ -210,31 +199,19 @@ def _as_texts(column: pd.Series) -> pd.Series:
     return texts.map(lambda cell: known.get(cell.strip(), cell))
 
 
-def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed:
-    """Read dates in texts, or in `whole` numbers; other cells stay as they are."""
+def _dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed | None:
+    """Read dates in texts, or in `whole` numbers; None for others."""
     codes, cells = pd.factorize(column)
     dates = (read_whole_days if whole else read_dates)([str(cell).strip() for cell in cells], set(NO_DAY))
     if dates is None:
-        return Typed(
-            column,
-            "text",
-            receipts,
-            [*without_century(cells), *_digits_among(column.name, cells), *_written_twice(cells)],
-        )
+        return None
     values, _, absent, changes, notes = dates
     changes = changes or ["texts that are dates become dates"]
-    gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]
+    missing = sorted(absent & set(cells))
+    changes += [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in missing]
     days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
     typed_cells = pd.Series(days.to_numpy()[codes], column.index, name=column.name)
-    return Typed(typed_cells, "date", [*receipts, *changes, *gone], notes)
-
-
-def _digits_among(name: Any, cells: Sequence[Any]) -> list[str]:
-    """Tell of texts that are all numbers, too many to be codes: the file says that they are texts."""
-    known = [str(cell).strip() for cell in cells]
-    if len(known) <= _MANY or read_numbers(name, known, np.ones(len(known), int), ".", {""}, guess=False) is None:
-        return []
-    return ["numbers that the file says are texts stay text: written as numbers they would be such"]
+    return Typed(typed_cells, "date", [*receipts, *changes], notes)
 
 
 def _cell_text(value: Any) -> str:

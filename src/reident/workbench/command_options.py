@@ -16,8 +16,8 @@ import typer
 from reident.base import ParameterError
 
 __all__ = [
-    "given", "listed", "original", "parted", "public_inputs", "read_table", "recipe_and_file", "refuse_for_network",
-    "relations", "resumable", "set_option", "stop", "tried_method", "was_interrupted"
+    "given", "listed", "original", "parted", "public_inputs", "read_table", "refuse_for_network", "relations",
+    "resumable", "set_option", "stop", "tried_method", "was_interrupted"
 ]  # fmt: skip
 
 # Options of several commands, and those with a long help.
@@ -27,19 +27,15 @@ Quasi = Annotated[
 ]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
-Impossible = Annotated[
-    str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
-]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
 Sensitive = Annotated[
     str,
     typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
 ]
-Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
-Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
 Public = Annotated[
-    list[str] | None, typer.Option("--public", help="Another public input, such as density=FILE; repeatable.")
+    list[str] | None,
+    typer.Option("--public", help="A public input of a method: candidates=FILE, area=FILE, density=FILE; repeatable."),
 ]
 Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
 Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
@@ -160,54 +156,37 @@ def relations(path: Path, ends: str, names: str = "") -> Any:
     return read_relations(path, listed(ends) or None, listed(names))
 
 
-def recipe_and_file(file: Path | None, recipe: Path | None, **reading: Any) -> tuple[Any, Any]:
-    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given.
-
-    Options of `reading` replace those of the recipe.
-    """
-    from reident.workbench.opening import open_file
-    from reident.workbench.recipe import read_recipe, recipe_of
-
-    stated = None if recipe is None else read_recipe(recipe)
-    if file is None and (stated is None or not stated.file):
-        raise ParameterError("`file` or a `recipe` that names one must be given")
-    path = file or Path(recipe or "").parent / str(stated and stated.file)
-    options = {name: value for name, value in reading.items() if value}
-    opened = open_file(path, **({} if stated is None else dict(stated.reading)) | options)
-    if stated is not None:
-        stated.check_columns(opened)
-    return opened, stated or recipe_of(opened, str(path), options)
-
-
-def original(path: Path, recipe: Path | None, crs: str | None, reading: dict[str, Any], roles: dict[str, Any]) -> Any:
-    """Return the original with the roles of a recipe, replaced by those that options name."""
+def original(
+    file: Path | None, recipe: Path | None, *, crs: str | None = None, names: str = "", table: str | None = None,
+    **roles: Any,
+) -> Any:  # fmt: skip
+    """Return a data set with the roles of a recipe, replaced by those that options name."""
     from reident.workbench.dataset import Dataset
+    from reident.workbench.files import part_of
     from reident.workbench.readers import GEOGRAPHIC
+    from reident.workbench.recipe import open_by_recipe
     from reident.workbench.schema import Schema
 
-    geographic = path.suffix.lower() in GEOGRAPHIC
-    opened, stated = recipe_and_file(path, recipe, **reading, crs=crs if geographic else None)
+    geographic = file is not None and file.suffix.lower() in GEOGRAPHIC
+    reading = {"names": listed(names), "crs": crs if geographic else None, **part_of(file, table)}
+    opened, stated = open_by_recipe(file, recipe, **{name: value for name, value in reading.items() if value})
     if recipe is None:
         stated = replace(stated, schema=Schema({}))
-    stated_roles = {name: value for name, value in roles.items() if value not in (None, [])}
-    if "lat" in stated_roles or "lon" in stated_roles:
-        stated_roles["crs"] = crs
+    roles |= {name: listed(roles[name]) for name in ("quasi", "sensitive", "epsilon_quasi") if roles.get(name)}
+    chosen = {name: value for name, value in roles.items() if value}
+    if "lat" in chosen or "lon" in chosen:
+        chosen["crs"] = crs
     elif crs is not None and not geographic and stated.schema.places is None:
         raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
-    return Dataset.of(opened, recipe=stated).with_roles(**stated_roles)
+    return Dataset.of(opened, recipe=stated).with_roles(**chosen)
 
 
-def public_inputs(
-    area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
-) -> dict[str, Any]:
+def public_inputs(public: list[str] | None, lat: str | None, lon: str | None) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
     from reident.workbench.files import with_places
 
-    files = {name: path for name, path in (("area", area), ("candidates", candidates)) if path is not None}
-    for text in others or []:
-        name, path = parted(text, "--public", "name=file")
-        files[name] = Path(path)
-    tables = {name: read_table(path) for name, path in files.items()}
+    files = dict(parted(text, "--public", "name=file") for text in public or [])
+    tables = {name: read_table(Path(path)) for name, path in files.items()}
     return {
         name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in tables.items()
     }

@@ -28,9 +28,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def open_(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, Stata, SPSS, GeoPackage, GeoJSON, ...")],
-    out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
-        "recipe.yaml"
-    ),
+    out: Annotated[Path, typer.Option(help="The recipe to write.")] = Path("recipe.yaml"),
     sep: Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")] = None,
     decimal: Annotated[
         str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
@@ -50,7 +48,7 @@ def open_(
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: options.Population = None,
     intruder: options.Intruder = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a recipe and its picture.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recipe.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
@@ -60,15 +58,10 @@ def open_(
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
-    picture = out.with_suffix(".png")
-    if picture == out:
-        raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
-    for written in (out, picture):
-        if written.exists() and (not force or (file.exists() and written.samefile(file))):
-            raise ParameterError(
-                f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
-                "replaces both, never the file"
-            )
+    if out.exists() and (not force or (file.exists() and out.samefile(file))):
+        raise ParameterError(
+            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force replaces it, never the file"
+        )
     reading: dict[str, Any] = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else listed(missing), "text": listed(text), "names": listed(names),
@@ -85,10 +78,8 @@ def open_(
     rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, **options.given(intruder=intruder)}
     recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), **rule)
     path = recipe.write(private_file(out))
-    private_file(picture)
-    opened.draw().savefig(picture, dpi=130)
     quoted = shlex.quote(str(path))
-    print(f"\nrecipe: {path} (confirm the roles in it)\npicture: {picture}\nnext: reident assess --recipe {quoted}")
+    print(f"\nrecipe: {path} (confirm the roles in it)\nnext: reident assess --recipe {quoted}")
 
 
 def _role(text: str) -> tuple[str, str]:
@@ -105,7 +96,6 @@ def assess(
     quasi: options.Quasi = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
-    impossible: options.Impossible = None,
     sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     network: options.Network = None,
@@ -116,8 +106,6 @@ def assess(
     population: options.Population = None,
     intruder: options.Intruder = None,
     must_keep: options.MustKeep = "",
-    area: options.Area = None,
-    candidates: options.Candidates = None,
     public: options.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
     seed: Annotated[int, typer.Option(help="Seed of simulated releases and attacks.")] = 0,
@@ -133,47 +121,45 @@ def assess(
     from reident.base import processors
     from reident.workbench.assessing import assess_into as run
     from reident.workbench.dataset import Dataset
-    from reident.workbench.recipe import Recipe
+    from reident.workbench.recipe import Recipe, open_by_recipe
 
     began = time.monotonic()
     alone = file is recipe is None
     edges: Any = None if network is None else options.relations(network, ends, names if alone else "").network
-    opened, stated = (
-        (None, Recipe("")) if alone and edges else options.recipe_and_file(file, recipe, names=listed(names))
-    )
-    noisy = listed(epsilon_quasi)
-    columns = list(dict.fromkeys([*listed(quasi), *noisy]))
-    roles: dict[str, Any] = {"quasi": columns, "sensitive": listed(sensitive)}
-    roles = {name: names for name, names in roles.items() if names}
-    schema = stated.schema.unknown() if columns or lat or lon else stated.schema
-    secret = [text if text in schema.columns else text.partition("=")[0] for text in listed(sensitive)]
-    options_name = {*columns, *secret, lat, lon}
-    former = [name for name in schema.named("sensitive") if options_name != {None} and name not in options_name]
-    schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
-    source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
-    rule = {
-        "limit": stated.limit if limit is None else limit,
-        "tolerate": stated.tolerate if tolerate is None else tolerate,
-    }
-    schema = schema.with_roles(lat=lat, lon=lon, population=population, **roles)
-    keep = [*stated.keep, *(name for name in former if name not in stated.keep)]
-    stated = replace(stated, schema=schema, keep=keep, file="" if opened is None else source, **rule)
-    stated = replace(stated, **options.given(intruder=intruder))
-    public_files = options.public_inputs(area, candidates, public, lat, lon)
-    more: dict[str, Any] = {"public": public_files, "must_keep": listed(must_keep), "epsilon_quasi": noisy}
-    more |= {"intruder": stated.intruder}
-    if opened is None:
-        dataset = Dataset(edges, **more)
+    more: dict[str, Any] = {
+        "public": options.public_inputs(public, lat, lon), "must_keep": listed(must_keep),
+        "epsilon_quasi": listed(epsilon_quasi),
+    }  # fmt: skip
+    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder)
+    source = ""
+    if alone and edges is not None:
+        stated = Recipe(**rule)
+        dataset = Dataset(edges, intruder=stated.intruder, **more)
     else:
-        more |= {name: value for name, value in (("network", edges), ("impossible", impossible)) if value}
-        dataset = Dataset.of(opened, recipe=stated, **more)
+        opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
+        known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
+        schema = stated.schema
+        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
+        chosen = {*known, *named, lat, lon} - {None}
+        former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
+        schema = schema.unknown() if known or lat or lon else schema
+        schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
+        roles: dict[str, Any] = {
+            name: columns for name, columns in (("quasi", known), ("sensitive", secret)) if columns
+        }
+        source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
+        stated = replace(
+            stated, schema=schema.with_roles(lat=lat, lon=lon, population=population, **roles), file=source,
+            keep=[*dict.fromkeys([*stated.keep, *former])], **rule,
+        )  # fmt: skip
+        dataset = Dataset.of(opened, recipe=stated, **more, **options.given(network=edges))
     knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
-    knowledge = "relations" if opened is None or schema.ends else knowledge
+    knowledge = knowledge if len(dataset.data.columns) else "relations"
     print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
     with options.resumable(out):
         assessment = run(
             out, dataset, stated, command=shlex.join(["reident", *sys.argv[1:]]), profile=profile, seed=seed,
-            jobs=scheduler or processors(jobs), progress=not quiet, **rule,
+            jobs=scheduler or processors(jobs), progress=not quiet, limit=stated.limit, tolerate=stated.tolerate,
         )  # fmt: skip
     lines = assessment_lines(assessment)
     if assessment.search is not None and not assessment.passed and must_keep:
@@ -182,7 +168,7 @@ def assess(
             "rule (a larger --tolerate or --limit)"
         )
     relations = None if network is None else (network, ends, names if alone else "")
-    lines += next_commands(assessment, out, "" if opened is None else source, relations)
+    lines += next_commands(assessment, out, source, relations)
     print("\n".join(lines))
     print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
 
@@ -198,12 +184,9 @@ def protect(
     quasi: options.Quasi = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
-    impossible: options.Impossible = None,
     sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
-    area: options.Area = None,
-    candidates: options.Candidates = None,
     public: options.Public = None,
     hierarchy: options.Hierarchy = None,
     missing_values: options.MissingValues = None,
@@ -224,54 +207,34 @@ def protect(
     from reident.workbench.hierarchies import read_form
     from reident.workbench.pipeline import Pipeline, Step
     from reident.workbench.pipeline import protect as run
-    from reident.workbench.schema import Schema
+    from reident.workbench.recipe import read_recipe
 
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
-    entry = find(method, "anonymiser") if method else None
-    settings = {} if entry is None else dict(options.set_option(entry, text) for text in option or [])
-    steps = None if entry is None else Pipeline([Step.of(entry, entry.check(settings))])
-    of_records = {
+    stated = None if recipe is None else read_recipe(recipe)
+    roles: dict[str, Any] = {
         "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
-        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchy,
-        "missing": missing_values, "household": household, "person": person, "impossible": impossible,
+        "household": household, "person": person,
     }  # fmt: skip
-    if entry is not None and entry.data == "network":
-        if file is None:
+    entry = find(method, "anonymiser") if method else None
+    of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
+    pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
+    is_network = entry is not None and entry.data == "network"
+    if is_network or (stated is not None and stated.schema.ends):
+        further = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
+        options.refuse_for_network(roles | further)
+        if is_network and file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        options.refuse_for_network(of_records)
-        release = run(Dataset(options.relations(file, ends, names).network), steps)
-        print("\n".join(release_lines(release, release.save(out))))
-        return
-    if ends:
-        raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
-    opened, stated = options.recipe_and_file(file, recipe, names=listed(names))
-    if recipe is not None and stated.schema.ends:
-        options.refuse_for_network(of_records)
-        release = run(Dataset.of(opened, recipe=stated), stated)
-        print("\n".join(release_lines(release, release.save(out))))
-        return
-    if recipe is None:
-        stated = replace(stated, schema=Schema({}))
-    dataset = Dataset.of(
-        opened,
-        recipe=stated,
-        hierarchies=dict(map(read_form, hierarchy or [])),
-        epsilon_quasi=listed(epsilon_quasi),
-        public=options.public_inputs(area, candidates, public, lat, lon),
-    )
-    roles = {
-        "quasi": listed(quasi), "sensitive": listed(sensitive), "household": household, "person": person, "lat": lat,
-        "lon": lon, "crs": crs, "impossible": impossible,
-    }  # fmt: skip
-    stated_roles: dict[str, Any] = {name: value for name, value in roles.items() if value}
-    pipeline = steps or Pipeline.of(stated)
-    pipeline = replace(
-        pipeline,
-        missing=missing_values or pipeline.missing,
-        keep=list(dict.fromkeys([*pipeline.keep, *listed(keep)])),
-    )
-    release = run(dataset.with_roles(**stated_roles), pipeline, keep_identifiers=keep_identifiers)
+        edges = options.relations(file, ends, names) if file and is_network else None
+        dataset = options.original(file, recipe) if edges is None else Dataset(edges)
+    else:
+        if ends:
+            raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
+        trees, tables = dict(map(read_form, hierarchy or [])), options.public_inputs(public, lat, lon)
+        dataset = options.original(file, recipe, names=names, **roles, hierarchies=trees, public=tables)
+        keep_all = list(dict.fromkeys([*pipeline.keep, *listed(keep)]))
+        pipeline = replace(pipeline, missing=missing_values or pipeline.missing, keep=keep_all)
+    release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
     print("\n".join(release_lines(release, release.save(out))))
 
 
@@ -286,7 +249,6 @@ def check(
     sensitive: options.Sensitive = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
-    impossible: options.Impossible = None,
     crs: options.Crs = None,
     release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
     called: options.Called = None,
@@ -323,17 +285,15 @@ def check(
     from reident.workbench.check.judge import QUICK
     from reident.workbench.check.reading import SAME_ORDER, pairs_beside
     from reident.workbench.dataset import Dataset
-    from reident.workbench.files import part_of, read_like
+    from reident.workbench.files import read_like
 
-    roles = {
-        "quasi": listed(quasi), "sensitive": listed(sensitive), "lat": lat, "lon": lon, "person": person,
-        "household": household, "weight": weight, "population": population, "impossible": impossible,
-    }  # fmt: skip
     if network:
         dataset = Dataset(options.relations(against, ends, names))
     else:
-        reading = {"names": listed(names), **part_of(against, table)}
-        dataset = options.original(against, recipe, crs, reading, roles)
+        dataset = options.original(
+            against, recipe, crs=crs, names=names, table=table, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon,
+            person=person, household=household, weight=weight, population=population,
+        )  # fmt: skip
     dataset = dataset.with_roles(
         register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
         release_crs=release_crs, **options.given(intruder=intruder),

@@ -32,14 +32,7 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
 
     A class is a set of groups with equal lists of records: the size of a class as a stranger counts it. Columns that
     were left as they were, generalised or recoded are compared as texts; of columns that a constant of each group
-    shifted, the gaps inside the group are.
-
-    Parameters
-    ----------
-    release, knowledge
-    numbers : ndarray of int64, shape (n_release,), or None
-        The group of each released record; None: each record is a group.
-    name : str
+    shifted, the gaps inside the group are. `numbers` holds the group of each released record; None: each is a group.
     """
     persons, rows = knowledge.pairs()
     if not persons.size:
@@ -57,7 +50,7 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     own = np.empty(len(order), dtype=np.int64)
     own[order] = np.repeat(lists, np.diff(ends, prepend=0))
     sure = 1 / _persons_of_lists(own, group, rows, knowledge.who[persons])[own[rows]]
-    if alone:  # a record that is suppressed whole agrees with everybody
+    if alone:  # a record that is suppressed whole agrees with all
         sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / len(order), sure)
     claims = pd.DataFrame(
         {"claim": release.labels(rows), "confidence": sure, "right": sure, "base": 1 / len(ends), "present": True},

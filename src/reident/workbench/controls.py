@@ -1,29 +1,28 @@
-"""Controls of the browser over the registry: which methods, and over which range of each one's parameter."""
+"""Controls of the browser: methods with the values of their parameters, and a page with one run at a time."""
 
 from __future__ import annotations
 
 import html
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 
-from reident.base import ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import Entry, Parameter
+from reident.plotting.interactive import ru_map_widget
 
-__all__ = ["WIDE", "MethodChoice", "bold", "spoken", "usual_values", "varied"]
+__all__ = ["WIDE", "MethodChoice", "Page", "StoppedError", "bold", "sentence", "spoken", "usual_values", "varied"]
 
 #: How a control with a name stands in a column.
 WIDE: dict[str, Any] = {
     "style": {"description_width": "7rem"},
     "layout": widgets.Layout(width="100%", max_width="30rem"),
 }
-#: The numbers between two powers of ten that a range offers, and how many values of a range are tried.
-_BETWEEN, _TRIED = (1, 1.5, 2, 3, 5, 7), 4
 
 
-#: A screen reader is told the name of a slider, which stands beside it, and what changes in a message.
+#: Gives sliders the names of their labels, for screen readers, and has changed messages read out.
 _SPOKEN = """function render() {
   const tell = () => {
     document.querySelectorAll(".reident-spoken").forEach(e => e.setAttribute("aria-live", "polite"));
@@ -57,12 +56,71 @@ def bold(text: str) -> str:
     return f"<p><b>{html.escape(text)}</b></p>"
 
 
+def sentence(error: Exception) -> str:
+    """Return an error as a sentence; one that was not foreseen with its kind."""
+    foreseen = isinstance(error, DataError | ParameterError)
+    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
+
+
+class StoppedError(Exception):
+    """The run was stopped on the page; the text says how far it came."""
+
+
+class Page:
+    """A page with a map, its limits, and one run at a time, in a thread of its own."""
+
+    widget: widgets.Widget
+
+    def __init__(self) -> None:
+        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
+        self.tolerate = widgets.BoundedFloatText(0, min=0, max=1, step=0.01, description="share above", **WIDE)
+        self.stop = widgets.Button(description="Stop", disabled=True)
+        self.stop.on_click(lambda _: self.cancel())
+        self.state, self.verdict = widgets.HTML(), widgets.HTML()
+        self.map = ru_map_widget()
+        self._thread, self._stopped = threading.Thread(), False
+
+    def _repr_mimebundle_(self, **kws: Any) -> Any:
+        return self.widget._repr_mimebundle_(**kws)
+
+    def cancel(self) -> None:
+        """Stop after the release under way."""
+        self._stopped = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is under way: threads of compiled code are not to meet."""
+        return self._thread.is_alive()
+
+    def start(self, work: Callable[[], None], *, wait: bool) -> None:
+        """Run `work` beside the page; its errors are shown."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except StoppedError as stopped:
+                self.state.value = str(stopped)
+            except Exception as error:  # it would be lost in the thread
+                self.state.value = bold(sentence(error))
+            finally:
+                self._thread = threading.Thread()
+                self.show()
+
+        self._stopped = False
+        thread = self._thread = threading.Thread(target=guarded, daemon=True)
+        thread.start()
+        self.show()
+        if wait:
+            thread.join()
+
+    def show(self) -> None:
+        """Show which controls can be used, and the results."""
+
+
 def varied(entry: Entry) -> Parameter | None:
     """Return the number that varies along a method's curve, if there is one."""
-    several = (
-        parameter for parameter in entry.parameters if parameter.kind in ("float", "int") and len(parameter.grid) > 1
-    )
-    return next((parameter for parameter in several if min(parameter.grid) > 0), None)
+    numbers = (parameter for parameter in entry.parameters if parameter.kind in ("float", "int"))
+    return next((p for p in numbers if len(p.grid) > 1 and min(p.grid) > 0), None)
 
 
 def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -73,7 +131,7 @@ def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[An
 
 
 class MethodChoice:
-    """Anonymisers to choose from, and below them a range for each one that is chosen.
+    """Anonymisers to choose from, and below them the values of each chosen one's varied parameter.
 
     Parameters
     ----------
@@ -86,87 +144,33 @@ class MethodChoice:
         self.ranges = widgets.VBox()
         self.widget = widgets.VBox([self.names, self.ranges])
         self._changed = changed
-        self._offered: dict[str, tuple[Entry, list[Any]]] = {}
-        self._sliders: dict[str, widgets.SelectionRangeSlider] = {}
-        self._usual: dict[str, tuple[Any, Any]] = {}
-        self.names.observe(lambda _: self._offer_ranges(), "value")
+        self._values: dict[str, tuple[str, widgets.SelectMultiple]] = {}
+        self.names.observe(lambda _: self._show(), "value")
 
-    def offer(
-        self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int | None = None, *, keep: bool = False
-    ) -> None:
-        """Offer methods, each with the values of its varied parameter that are usual for the data; choose the first.
-
-        With `keep`, those that were chosen among others stay so, with their ranges.
-        """
-        all_chosen = len(self.names.value) == len(self._offered)
-        before = set() if all_chosen or not keep else set(self.names.value)
-        ranges = {name: slider.value for name, slider in self._sliders.items() if keep and self.moved(name)}
-        self._offered = {entry.name: (entry, usual) for entry, usual in offered}
-        self._sliders, self._usual = {}, {}
-        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        chosen_names = [name for name in self._offered if name in before] or list(self._offered)[:chosen]
-        self.names.value = tuple(chosen_names)
-        self._offer_ranges()
-        for name, value in ranges.items():
-            if name in self._sliders and set(value) <= {step for _, step in self._sliders[name].options}:
-                self._sliders[name].value = value
-
-    def _offer_ranges(self) -> None:
-        for name in self.names.value:
-            entry, usual = self._offered[name]
+    def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int) -> None:
+        """Offer methods, each with the usual values of its varied parameter; choose the first."""
+        self._values = {}
+        for entry, usual in offered:
             parameter = varied(entry)
-            if parameter is not None and usual and name not in self._sliders:
-                slider = _range(entry, parameter, usual)
-                slider.observe(lambda _: self._changed(), "value")
-                self._sliders[name], self._usual[name] = slider, slider.value
-        self.ranges.children = tuple(self._sliders[name] for name in self.names.value if name in self._sliders)
+            if parameter is not None and usual:
+                has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
+                unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
+                control = widgets.SelectMultiple(
+                    options=[(f"{value:g}", value) for value in usual], value=usual, rows=min(len(usual), 6),
+                    description=f"{entry.label}: {parameter.name}{unit}", style={"description_width": "initial"},
+                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+                )  # fmt: skip
+                control.observe(lambda _: self._changed(), "value")
+                self._values[entry.name] = parameter.name, control
+        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
+        self.names.value = tuple(entry.name for entry, _ in offered[:chosen])
+        self._show()
+
+    def _show(self) -> None:
+        self.ranges.children = tuple(self._values[name][1] for name in self.names.value if name in self._values)
         self._changed()
 
-    @property
-    def usual(self) -> bool:
-        """Whether everything offered is chosen, each over its usual range."""
-        return len(self.names.value) == len(self._offered) and not any(map(self.moved, self.names.value))
-
-    def moved(self, name: str) -> bool:
-        """Whether the range of a method is another than the usual one."""
-        return name in self._sliders and self._sliders[name].value != self._usual[name]
-
     def values(self, name: str) -> dict[str, list[Any]]:
-        """Return the varied parameter of a chosen method with four values of its range; empty without a range."""
-        if name not in self._sliders:
-            return {}
-        parameter = varied(self._offered[name][0])
-        assert parameter is not None
-        steps = [value for _, value in self._sliders[name].options]
-        first, last = (steps.index(value) for value in self._sliders[name].value)
-        return {parameter.name: [steps[i] for i in np.unique(np.linspace(first, last, _TRIED).round().astype(int))]}
-
-
-def _range(entry: Entry, parameter: Parameter, usual: Sequence[Any]) -> widgets.SelectionRangeSlider:
-    steps = _steps(parameter, usual)
-    has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
-    unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
-    return widgets.SelectionRangeSlider(
-        options=[(f"{value:g}", value) for value in steps],
-        index=(steps.index(min(usual)), steps.index(max(usual))),
-        description=f"{entry.label}: {parameter.name}{unit}",
-        style={"description_width": "initial"},
-        layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
-        continuous_update=False,
-    )
-
-
-def _steps(parameter: Parameter, usual: Sequence[Any]) -> list[Any]:
-    """Return round values a power of ten around the usual ones, as far as the parameter may have them."""
-    low, high = np.floor(np.log10(min(usual))) - 1, np.ceil(np.log10(max(usual))) + 1
-    offered = {float(f"{part * 10.0**power:.2g}") for power in np.arange(low, high) for part in _BETWEEN}
-    offered = {value for value in offered if min(usual) / 10 <= value <= max(usual) * 10}
-    if parameter.kind == "int":
-        offered = {int(value) for value in offered if value == int(value)}
-    allowed = set(usual)
-    for value in offered:
-        try:
-            allowed.add(parameter.check(value))
-        except ParameterError:
-            continue
-    return sorted(allowed)
+        """Return the chosen values of a method's varied parameter; empty without one, or where none is chosen."""
+        parameter, control = self._values.get(name, ("", None))
+        return {parameter: list(control.value)} if control is not None and control.value else {}

@@ -14,19 +14,15 @@ import numpy as np
 import pandas as pd
 
 from reident.base import (
-    DataError,
     IntArray,
     ParameterError,
     check_choice,
     check_columns,
-    check_coordinates,
     check_listed,
     check_mapping,
     check_several,
     check_table,
-    is_numeric,
 )
-from reident.methods.forms import read_public
 from reident.methods.release import LAT, LON, Knowledge
 from reident.networks.files import Relations, read_graph, relations_of
 from reident.networks.graph import Network, as_network, by_name, reordered
@@ -34,9 +30,9 @@ from reident.places.points import check_crs
 from reident.tables.labels import places_among
 from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.microdata import Microdata, automatic_hierarchy, has_places, in_columns, is_graph, persons_of
+from reident.workbench.microdata import Microdata, has_places, in_columns, is_graph, microdata, persons_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.recipe import read_recipe_of, recipe_of
+from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
 from reident.workbench.schema import INTRUDERS, UNKNOWN, Column, Schema
 
@@ -45,8 +41,7 @@ __all__ = ["Dataset", "open_dataset"]
 #: Keywords of `Dataset` that are no roles, with their values for none.
 _SETTINGS: dict[str, Any] = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
-    "epsilon_quasi": (), "release_crs": None, "impossible": None,
-    "intruder": "prosecutor",
+    "epsilon_quasi": (), "release_crs": None, "intruder": INTRUDERS[0],
 }  # fmt: skip
 
 
@@ -71,10 +66,8 @@ class Dataset:
         records of the same population that took no part in making a synthetic table. ``epsilon_quasi``: numeric
         quasi-identifiers that may get noise inside classes. ``must_keep``: what an advised release must not withhold,
         "place", or a quasi-identifier, and with it all that are released. ``release_crs``: what the coordinates of a
-        release mean, where they differ from the original's. ``impossible``: whether a record whose place is not on the
-        earth counts as one without a place ("leave out", the default) or is refused ("refuse"). ``intruder``: who
-        searches a person knows that the person is in the file ("prosecutor", the default), or does not
-        ("journalist"): then the survey weights say how probable that is.
+        release mean, where they differ from the original's. ``intruder``: knows that a person is in the file
+        ("prosecutor", the default), or does not ("journalist"): then the survey weights say how probable that is.
 
     Attributes
     ----------
@@ -135,7 +128,7 @@ class Dataset:
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
         )
         self.intruder = check_choice(settings["intruder"], "intruder", INTRUDERS)
-        self.release_crs, self.impossible = check_crs(settings["release_crs"], "release_crs"), settings["impossible"]
+        self.release_crs = check_crs(settings["release_crs"], "release_crs")
 
     @classmethod
     def of(cls, data: Any, *, recipe: Any = None, **given: Any) -> Dataset:
@@ -247,8 +240,7 @@ class Dataset:
     def frame(self) -> Any:
         """The records, columns with places in ``lat_deg`` and ``lon_deg``; a GeoDataFrame keeps its geometry."""
         lat, lon = self.places or (None, None)
-        impossible = self.impossible or (self.schema.places or {}).get("impossible", "leave out")
-        return with_places(self.data, lat, lon, self.crs, impossible) if len(self.data.columns) else self.data
+        return with_places(self.data, lat, lon, self.crs) if len(self.data.columns) else self.data
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -297,84 +289,9 @@ class Dataset:
         name = self.schema.single("person")
         return None if name is None or self.data[name].is_unique else self.data[name]
 
-    def records(
-        self, kind: str | None = None, *, data: Any = None, known: Any = None, quasi: Sequence[str] | None = None,
-        sensitive: str | None = "", hierarchies: Mapping[str, Any] | None = None,
-        public: Mapping[str, Any] | None = None,
-    ) -> Microdata:  # fmt: skip
-        """Return the records in the form in which methods take them, and complete what is not stated.
-
-        Parameters
-        ----------
-        kind : {"places", "table", "network"}, optional
-            Default: a network, else places where the data have them, else a table.
-        data : DataFrame or GeoDataFrame, optional
-            Default: all records, under the labels of the data.
-        known : GeoDataFrame or DataFrame, optional
-            The intruder's file, with the same columns; equal labels are the same persons.
-        quasi, sensitive, hierarchies, public : optional
-            Stand for those of the data set; of several sensitive columns the one with the fewest values is taken.
-
-        Raises
-        ------
-        DataError, ParameterError
-            If a column is absent, quasi-identifiers are missing values, or places are out of range.
-        """
-        if kind == "network" or (kind is None and self.named_network is not None):
-            return self._relations()
-        table = _plain(self.frame.set_axis(self.labels) if data is None else data, "data")
-        listed = self.quasi if quasi is None else list(quasi)
-        placed = has_places(table)
-        kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table"))
-        if kind == "places" and not placed:
-            raise DataError(
-                f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
-            )
-        if kind != "places" and not listed:
-            raise ParameterError(
-                "`quasi` must name at least 1 column, got none: an intruder who knows nothing links nothing"
-            )
-        secret = next(iter(self.fewest), None) if sensitive == "" else sensitive
-        columns = [*listed, *([] if secret is None else [secret]), *([LAT, LON] if kind == "places" else [])]
-        cells = table[check_columns(table, columns, "quasi", table_name="data", min_columns=0)].copy()
-        _refuse_missing(cells, listed, "data")
-        numeric = [name for name in listed if is_numeric(cells[name])]
-        texts = {name: str for name in listed if name not in numeric}
-        noisy = [name for name in self.epsilon_quasi if name in listed]
-        if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
-            raise ParameterError(
-                f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
-            )
-        cells = cells.astype(texts)
-        other = None
-        if known is not None:
-            shown = _plain(known, "known")
-            other = shown[check_columns(shown, [name for name in columns if name != secret], "known")]
-            _refuse_missing(other, listed, "known")
-            other = other.astype(texts)
-        trees = self.hierarchies if hierarchies is None else hierarchies
-        if kind == "table":
-            trees = {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed}
-        persons = self.persons()
-        return Microdata(
-            kind, cells, listed, secret, numeric, {} if kind == "places" else trees, other, noisy,
-            read_public(self.public if public is None else public),
-            _projected(self.frame if data is None else data) if kind == "places" else "",
-            persons=None if persons is None or data is not None else persons.set_axis(self.labels),
-            guarded=self.guarded.get(str(secret)),
-        )  # fmt: skip
-
-    def _relations(self) -> Microdata:
-        """Return a network: an intruder knows relations, and nothing else of the persons."""
-        network = self.named_network
-        if network is None:
-            raise ParameterError("`kind` must not be 'network': no relations are given")
-        if network.n_nodes < 10:
-            raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
-        names = np.empty(network.n_nodes, dtype=object)
-        names[:] = list(network.nodes)
-        index = pd.Index(names, tupleize_cols=False).infer_objects()
-        return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
+    def records(self, kind: str | None = None, **given: Any) -> Microdata:
+        """Return the records in the form in which methods take them; see `microdata`."""
+        return microdata(self, kind, **given)
 
     def knowledge(self, truth: IntArray, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
         """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.
@@ -409,13 +326,13 @@ class Dataset:
         )  # fmt: skip
 
 
-def open_dataset(path: str | Path, recipe: Any = None, **given: Any) -> Dataset:
+def open_dataset(path: str | Path | None = None, recipe: Any = None, **given: Any) -> Dataset:
     """Open a file as a data set: with the roles of a recipe, else with those that are proposed.
 
     Parameters
     ----------
-    path : path
-        A file of any kind that `open_file` opens.
+    path : path, optional
+        A file of any kind that `open_file` opens. Default: the one that the recipe names.
     recipe : path or Recipe, optional
         What `reident open` or `Schema.save` wrote.
     **given
@@ -424,14 +341,13 @@ def open_dataset(path: str | Path, recipe: Any = None, **given: Any) -> Dataset:
     Returns
     -------
     Dataset
-        ``opened.receipts`` of it says what reading changed.
+        Its attribute ``opened.receipts`` lists what reading changed.
     """
-    stated = None if recipe is None else read_recipe_of(recipe)
     reading = {name: given.pop(name) for name in list(given) if name in inspect.signature(open_file).parameters}
     if "crs" in reading and ("lat" in given or "places" in given):  # what the columns with places mean
         given["crs"] = reading.pop("crs")
-    opened = open_file(path, **{**({} if stated is None else dict(stated.reading)), **reading})
-    return Dataset.of(opened, recipe=stated or recipe_of(opened, str(path)), **given)
+    opened, stated = open_by_recipe(path, recipe, **reading)
+    return Dataset.of(opened, recipe=stated, **given)
 
 
 def _refuse_shapes(data: Any, schema: Schema) -> None:
@@ -443,31 +359,3 @@ def _refuse_shapes(data: Any, schema: Schema) -> None:
             f"`{data.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the role other "
             "leaves it out"
         )
-
-
-def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
-    absent = {column: int(count) for column, count in table[quasi].isna().sum().items() if count}
-    if absent:
-        raise DataError(
-            f"`{name}` must not have missing quasi-identifiers, got {absent} (column: records): give them a label of "
-            "their own or leave the records out"
-        )
-
-
-def _plain(data: Any, name: str) -> pd.DataFrame:
-    """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
-    check_table(data, name, min_records=8)
-    table = in_columns(data, name)
-    if has_places(table):
-        check_coordinates(table[LAT], table[LON])
-    if not table.index.is_unique:
-        raise DataError(
-            f"the index of `{name}` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
-        )
-    return table
-
-
-def _projected(data: Any) -> str:
-    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
-    crs = getattr(data, "crs", None)
-    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""

@@ -23,7 +23,7 @@ from reident.workbench.composition import composition, compositions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLUMNS", "RiskReport", "evaluate", "individual_risks", "knowledge_of", "own_order"]
+__all__ = ["COLUMNS", "RiskReport", "as_attacked", "evaluate", "individual_risks", "knowledge_of", "own_order"]
 
 #: The columns of a report's frame.
 COLUMNS = [
@@ -115,7 +115,6 @@ def evaluate(
     attacks: Sequence[str | Mapping[str, Any]] | None = None,
     keys: Mapping[str, IntArray] | None = None,
     quick: bool = False,
-    budget_s: float = BUDGET_S,
     stop_above: float | None = None,
     seed: int = 0,
 ) -> RiskReport:
@@ -138,8 +137,6 @@ def evaluate(
         Numbers that hold released records together, by name ("person", "household").
     quick : bool
         Leave out costly attacks.
-    budget_s : float
-        Costly attacks are run while their estimates, in seconds, stay within it.
     stop_above : float, optional
         Stop once the share of persons above the limit exceeds it: the release is refused.
     seed : int
@@ -161,13 +158,11 @@ def evaluate(
         raise ParameterError(f"`keys` must be a mapping of names to numbers, got {type(keys).__name__}")
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
-    check_seed(seed)
-    knowledge = knowledge_of(release, knowledge)
-    release, knowledge = _shuffled(release, knowledge, seed)
+    release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
     options = None if attacks is None else _options_of(attacks)
-    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick, budget_s=budget_s))
+    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick))
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
@@ -175,14 +170,11 @@ def evaluate(
     shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for label, entry, background, call in plan:
-        if isinstance(call, str):
-            if attacks is None:
-                skipped[label] = call
-            else:
-                rows.append(_row(label) | {"verdict": "not run", "reason": call})
-            continue
-        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, background)
+        row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
+            if isinstance(call, str):
+                raise NotApplicable(call)
+            about = placed if entry is not None and entry.data == "places" else (release, background)
             outcome = call(*about, seed)
             summary, each = judge_persons(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
@@ -197,6 +189,9 @@ def evaluate(
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as why:
+            if isinstance(call, str) and attacks is None:
+                skipped[label] = call
+                continue
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
@@ -260,7 +255,7 @@ def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, d
 
 def _plan(
     release: Release, knowledge: Knowledge, asked_for: list[tuple[str, dict[str, Any]]] | None,
-    keys: Mapping[str, IntArray], *, quick: bool, budget_s: float,
+    keys: Mapping[str, IntArray], *, quick: bool,
 ) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
     """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
     if asked_for is None and len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
@@ -268,13 +263,13 @@ def _plan(
             yield name, None, knowledge, _composed(name, numbers)
     every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
     listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
-    budget = budget_s
+    budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
         if not why and entry.costly and asked_for is None:
             budget -= entry.seconds
             if quick or budget < 0:
-                spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
+                spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
         if why:
             yield entry.name, entry, knowledge, why
@@ -304,10 +299,6 @@ def _composed(name: str, numbers: IntArray | None) -> _Call:
 
 def _called(name: str, options: Mapping[str, Any]) -> _Call:
     return lambda release, knowledge, seed: run_attack(name, release, knowledge, options, seed=seed)
-
-
-def _row(label: str) -> dict[str, Any]:
-    return dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
 
 
 def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
@@ -369,6 +360,17 @@ def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
     codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
     return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+
+
+def as_attacked(
+    table: pd.DataFrame, method: str, options: Mapping[str, Any], n_original: int, *, matrix_km: Any = None,
+    order: IntArray | None = None,
+) -> Release:  # fmt: skip
+    """Return records as attacks read them, in an order that the cells give, or in a stated one."""
+    order = own_order(table) if order is None else order
+    matrix = None if matrix_km is None else np.asarray(matrix_km)[np.ix_(order, order)]
+    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table) else "table"
+    return Release(form, table.iloc[order], method, options, n_original, matrix_km=matrix)
 
 
 def _windows(knowledge: Knowledge, release: Release) -> Any:

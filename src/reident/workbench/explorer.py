@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,10 +18,10 @@ from reident.methods import entries
 from reident.methods.forms import release as make_release
 from reident.pages import picture
 from reident.plotting import new_figure
-from reident.plotting.interactive import map_data, ru_map_widget
+from reident.plotting.interactive import map_data
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
+from reident.workbench.controls import WIDE, MethodChoice, Page, StoppedError, bold, spoken, usual_values
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.microdata import LAT, LON, Microdata
@@ -41,39 +40,42 @@ class Example:
     data: Any
     roles: Mapping[str, Any]
     kind: str
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data with their roles."""
+        return Dataset(self.data, **self.roles)
 
 
 def examples(rng: int = 0) -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
+    employees = {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}
+    listed: dict[str, tuple[Any, Any, str, Any]] = {
+        "persons with places (simulated)": (example_places, {"quasi": ["sex", "age_class"]}, "places", {}),
+        "employees, a table (simulated)": (example_table, employees, "table", {"n_known": 100}),
+        "friendships, a network (simulated)": (example_network, {}, "network", {}),
+    }
     load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng={1})"
     return {
-        "persons with places (simulated)": Example(
-            example_places(rng=rng), {"quasi": ["sex", "age_class"]}, "places", code=load.format("example_places", rng)
-        ),
-        "employees, a table (simulated)": Example(
-            example_table(rng=rng), {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}, "table",
-            {"n_known": 100}, load.format("example_table", rng),
-        ),
-        "friendships, a network (simulated)": Example(
-            example_network(rng=rng), {}, "network", code=load.format("example_network", rng)
-        ),
-    }  # fmt: skip
+        title: Example(draw(rng=rng), roles, kind, sizes, load.format(draw.__name__, rng))
+        for title, (draw, roles, kind, sizes) in listed.items()
+    }
 
 
-class Explorer:
+class Explorer(Page):
     """Widgets over a risk-utility map.
 
-    Choose data, methods and the range of each method's parameter, an attack and a use of the data, and run: the map
-    fills while results arrive, and moving its limit moves the advice. A click on a release shows what the intruder
-    claimed, the code that makes and checks such a release, and on demand the judgement of `check`: every attack, all
-    persons. Everything it shows comes from `risk_utility` and `check` and can be had without it.
+    Choose data, methods and the values of each method's parameter, an attack and a use of the data, and run: the map
+    fills while results arrive, and moving its limit moves the advice. A click on a release shows the claims of the
+    intruder, the code that makes and checks such a release, and on demand the judgement of `check`: every attack, all
+    persons. `risk_utility` and `check` give the same.
 
     Parameters
     ----------
     data : mapping of str to Example, optional
-        What to offer; default `examples`.
+        Default: `examples`.
     repetitions, seed, jobs : int
 
     Examples
@@ -86,35 +88,29 @@ class Explorer:
     def __init__(
         self, data: Mapping[str, Example] | None = None, *, repetitions: int = 5, seed: int = 0, jobs: int = 1
     ) -> None:
+        super().__init__()
         self.offered = dict(data) if data is not None else examples()
         if not self.offered:
             raise ParameterError("`data` must offer at least one data set, got none")
         self.seed, self.jobs = seed, jobs
         self.plan: Plan | None = None
         self.trials = pd.DataFrame()
-        self._thread, self._stopped = threading.Thread(), False
-        self._lock = threading.Lock()  # one computation at a time: threads of compiled code are not to meet
         self.data = widgets.Dropdown(options=list(self.offered), description="data", **WIDE)
         self.methods = MethodChoice(self._forget)
         self.attack = widgets.Dropdown(description="attack", **WIDE)
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
-        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
-        self.tolerate = widgets.BoundedFloatText(0, min=0, max=1, step=0.01, description="share above", **WIDE)
         self.button = widgets.Button(description="Draw the map", button_style="primary")
-        self.stop = widgets.Button(description="Stop", disabled=True)
         self.judge = widgets.Button(description="Judge it by every attack", layout=widgets.Layout(width="auto"))
-        self.state, self.behind, self.verdict = widgets.HTML(), widgets.HTML(), widgets.HTML()
-        self.map = ru_map_widget()
+        self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.data.observe(lambda _: self._offer(), "value")
         self.repetitions.observe(lambda _: self._forget(), "value")
         for control in (self.tolerate, self.attack, self.utility):
             control.observe(lambda _: self.draw(), "value")
-        self.limit.observe(lambda _: self._show(), "value")
-        self.map.observe(lambda _: self._show(), "release")
+        self.limit.observe(lambda _: self.show(), "value")
+        self.map.observe(lambda _: self.show(), "release")
         self.button.on_click(lambda _: self.run(wait=False))
-        self.stop.on_click(lambda _: self.cancel())
         self.judge.on_click(lambda _: self.check())
         self._offer()
         results = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
@@ -127,37 +123,35 @@ class Explorer:
         unseen = spoken(self.state, self.verdict)
         self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
 
-    def _repr_mimebundle_(self, **kws: Any) -> Any:
-        return self.widget._repr_mimebundle_(**kws)
+    @property
+    def _example(self) -> Example:
+        return self.offered[self.data.value]
 
     @property
     def kind(self) -> str:
         """The chosen kind of data: "places", "table" or "network"."""
-        return self.offered[self.data.value].kind
+        return self._example.kind
 
     # -- choices -------------------------------------------------------------------------------------------------
 
     def _microdata(self) -> Microdata:
-        example = self.offered[self.data.value]
-        return Dataset(example.data, **example.roles).records(self.kind)
+        return self._example.dataset.records(self.kind)
 
     def _offer(self) -> None:
         """Offer methods, attacks and uses that fit the chosen data."""
         data = self._microdata()
-        attacks = [entry for entry in entries("attack", self.kind) if entry.suits(data) and not entry.costly]
-        uses = [entry for entry in entries("metric", self.kind) if entry.suits(data)]
-        self.attack.options = [(entry.label, entry.name) for entry in attacks]
-        self.utility.options = [(entry.label, entry.name) for entry in uses]
-        for choice in (self.attack, self.utility):
-            choice.value = choice.options[0][1]
-        every = plan(data, None, None, None, **self.offered[self.data.value].sizes)
+        for control, role in ((self.attack, "attack"), (self.utility, "metric")):
+            fitting = [entry for entry in entries(role, self.kind) if entry.suits(data) and not entry.costly]
+            control.options = [(entry.label, entry.name) for entry in fitting]
+            control.value = control.options[0][1]
+        every = plan(data, **self._example.sizes)
         fitting = [entry for entry in entries("anonymiser", self.kind) if entry.name not in every.left_out]
         self.methods.offer([(entry, usual_values(entry, every.settings)) for entry in fitting], 2)
         reasons = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
         self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(reasons)}" if reasons else "")
 
     def specs(self) -> list[dict[str, Any]]:
-        """Return the chosen methods with four values of each range, as `risk_utility` takes them."""
+        """Return the chosen methods and values, as `risk_utility` takes them."""
         return [{"name": name, **self.methods.values(name)} for name in self.methods.names.value]
 
     def _forget(self) -> None:
@@ -171,43 +165,23 @@ class Explorer:
 
     def run(self, *, wait: bool = True) -> None:
         """Run the chosen releases one after the other; the map fills while they end."""
-        if self._thread.is_alive():
-            return
-        self._forget()
-        self._stopped = False
-        self.button.disabled, self.stop.disabled = True, False
-        thread = self._thread = threading.Thread(target=self._work, daemon=True)
-        thread.start()
-        if wait:
-            thread.join()
-
-    def cancel(self) -> None:
-        """Stop after the release that is under way."""
-        self._stopped = True
+        if not self.is_busy:
+            self._forget()
+            self.start(self._work, wait=wait)
 
     def _work(self) -> None:
-        try:
-            attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
-            planned = plan(self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value,
-                        **self.offered[self.data.value].sizes)  # fmt: skip
-            self.plan, times = planned, self.repetitions.value
-            for number, setting in enumerate(planned.settings, start=1):
-                with self._lock:
-                    part = planned.run(
-                        settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False
-                    )
-                if self._stopped:
-                    self.state.value = f"Stopped after {number - 1} of {len(planned.settings)} releases."
-                    return
-                self.trials = pd.concat([self.trials, part], ignore_index=True)
-                self.state.value = f"{number} of {len(planned.settings)} releases, {times} times each"
-                if number > 1:
-                    self.draw()
-        except (DataError, ParameterError) as error:
-            self.state.value = bold(str(error))
-        finally:
-            self._thread = threading.Thread()
-            self.button.disabled, self.stop.disabled = False, True
+        attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
+        chosen, sizes, times = (self.specs(), attacks, utilities), self._example.sizes, self.repetitions.value
+        planned = self.plan = plan(self._microdata(), *chosen, limit=self.limit.value, **sizes)
+        n = len(planned.settings)
+        for number, setting in enumerate(planned.settings, start=1):
+            part = planned.run(settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False)
+            if self._stopped:
+                raise StoppedError(f"Stopped after {number - 1} of {n} releases.")
+            self.trials = pd.concat([self.trials, part], ignore_index=True)
+            self.state.value = f"{number} of {n} releases, {times} times each"
+            if number > 1:
+                self.draw()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -218,70 +192,57 @@ class Explorer:
         """Return the rows of the chosen attack and use."""
         if self.plan is None or self.trials.empty:
             return pd.DataFrame()
-        attacks, utilities = (
-            [option for option in offered if option[0] == chosen.value]
-            for offered, chosen in ((self.plan.attacks, self.attack), (self.plan.utilities, self.utility))
-        )
+        attacks = [option for option in self.plan.attacks if option[0] == self.attack.value]
+        utilities = [option for option in self.plan.utilities if option[0] == self.utility.value]
         return replace(self.plan, attacks=attacks, utilities=utilities).frame(self.trials)
 
     def draw(self) -> None:
         """Draw the chosen panel; its releases carry their code."""
         panel = self.panel()
-        if panel.empty or panel["method"].isin([ORIGINAL, NOTHING]).all():
-            self.map.data = {}
-        else:
-            releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
-            codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
-            self.map.data = map_data(panel, limit=self.limit.value, codes=codes)
-        self._show()
+        releases = panel if panel.empty else panel[~panel["method"].isin([ORIGINAL, NOTHING])]
+        codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
+        self.map.data = map_data(panel, limit=self.limit.value, codes=codes) if codes else {}
+        self.show()
 
     def code(self, method: str, options: Mapping[str, Any]) -> str:
         """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
-        example = self.offered[self.data.value]
-        load = example.code or f"data = explorer.offered[{self.data.value!r}].data"
-        settings = {name: value for name, value in options.items() if value is not None}
-        roles = "".join(f", {name}={value!r}" for name, value in example.roles.items())
-        options_said = [f"{name}={value!r}" for name, value in settings.items()]
+        load = self._example.code or f"data = explorer.offered[{self.data.value!r}].data"
+        roles = "".join(f", {name}={value!r}" for name, value in self._example.roles.items())
+        settings = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
         return (
             f"import reident as rd\n{load}\n"
             f"data = rd.Dataset(data{roles})\n"
-            f"release = rd.protect(data, rd.Step({', '.join([repr(method), *options_said])}))\n"
+            f"release = rd.protect(data, rd.Step({method!r}{settings}))\n"
             'release.save("release")\n'
             f"verdict = rd.check(release, data, limit={self.limit.value:g}, tolerate={self.tolerate.value:g})\n"
             "print(verdict.sentence)"
         )
 
-    def _chosen(self) -> int | None:
-        """Return the row of the first trial of the release that was clicked."""
+    def _chosen(self) -> pd.Series | None:
+        """Return the first trial of the release that was clicked."""
         method, value = self.map.release or ("", "")
         panel = self.panel()
         if panel.empty:
             return None
         setting = panel.loc[(panel["method"] == method) & (panel["value"] == value), "setting"]
-        if setting.empty:
-            return None
-        trials = self.trials
-        same = (trials["method"] == method) & (trials["options"] == setting.iloc[0])
-        rows = trials.index[same & (trials["attack"] == self.attack.value)]
-        return int(rows[0]) if len(rows) else None
+        trials = self.trials[self.trials["attack"] == self.attack.value]
+        trials = trials[(trials["method"] == method) & trials["options"].isin(setting[:1])]
+        return None if trials.empty else trials.iloc[0]
 
-    def _show(self) -> None:
+    def show(self) -> None:
         """Show the claims of the intruder in the first repetition of the chosen release."""
-        row = self._chosen()
+        trial = self._chosen()
         self.verdict.value = self.behind.value = ""
-        self.judge.disabled = row is None
+        self.judge.disabled = trial is None
+        self.button.disabled, self.stop.disabled = self.is_busy, not self.is_busy
         silent = self.plan.not_applicable(self.trials) if self.plan is not None and len(self.trials) else {}
-        if self.attack.value in silent:
-            why = html.escape(silent[self.attack.value])
-            self.behind.value = f"<p>This attack says nothing about any of these releases: {why}.</p>"
-        if row is None or self.plan is None or not self._lock.acquire(blocking=False):
+        if why := silent.get(self.attack.value):
+            self.behind.value = f"<p>This attack says nothing about any of these releases: {html.escape(why)}.</p>"
+        if trial is None or self.plan is None or self.is_busy:
             return
-        try:
-            claimed = self.plan.claims(self.trials.loc[row])
-        finally:
-            self._lock.release()
+        claimed = self.plan.claims(trial)
         if claimed.empty:
-            why = self.trials.loc[row, "reason"]
+            why = trial["reason"]
             text = f"This attack does not apply to this release: {why}." if why else "There are no claims."
             self.behind.value = f"<p>{html.escape(text)}</p>"
             return
@@ -297,7 +258,7 @@ class Explorer:
         figure, ax = new_figure(size=(4.6, 4.6))
         persons, records = (table.loc[claimed[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
         right = claimed["right"].to_numpy(float) >= 0.5
-        ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="everybody")
+        ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="all persons")
         for person, other in zip(persons[~right], records[~right], strict=True):
             ax.plot(*np.transpose([person, other]), "-", color="tab:orange", linewidth=0.8)
         ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
@@ -305,31 +266,21 @@ class Explorer:
         ax.set_xlabel("longitude (degrees)")
         ax.set_ylabel("latitude (degrees)")
         ax.legend()
-        return f'<img alt="whom the attack finds" src="{picture(figure, dpi=90)}">'
+        return f'<img alt="persons that the attack finds" src="{picture(figure, dpi=90)}">'
 
     def check(self) -> None:
         """Judge the chosen release as `check` judges it, drawn once from all records."""
-        row = self._chosen()
-        if row is None or not self._lock.acquire(blocking=False):
+        trial = self._chosen()
+        if trial is None or self.is_busy:
             return
-        example, trial = self.offered[self.data.value], self.trials.loc[row]
         self.verdict.value = "Every attack that applies is running."
+        rule = {"limit": self.limit.value, "tolerate": self.tolerate.value, "seed": self.seed}
         try:
             released = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
-            verdict = check(
-                released,
-                Dataset(example.data, **example.roles),
-                limit=self.limit.value,
-                tolerate=self.tolerate.value,
-                seed=self.seed,
-            )
-            run = verdict.attacks.loc[
-                verdict.attacks["reason"] == "", ["name", "risk", "baseline", "n_above", "n", "verdict"]
-            ]
-            self.verdict.value = bold(verdict.sentence) + run.to_html(
-                border=0, index=False, float_format="{:.1%}".format
-            )
+            verdict = check(released, self._example.dataset, **rule)
+            run = verdict.attacks[verdict.attacks["reason"] == ""]
+            table = run[["name", "risk", "baseline", "n_above", "n", "verdict"]]
+            shown = table.to_html(border=0, index=False, float_format="{:.1%}".format)
+            self.verdict.value = bold(verdict.sentence) + shown
         except (DataError, ParameterError) as error:
             self.verdict.value = bold(str(error))
-        finally:
-            self._lock.release()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_choice, check_table
+from reident.base import DataError, ParameterError, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import open_file
@@ -35,30 +35,24 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def part_of(path: Path, table: str | None) -> dict[str, Any]:
+def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
     """Return the option of `open_file` that names a sheet or a layer of a file."""
-    return {} if table is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
+    return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
 
 
-def read_like(
-    path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = (), table: str | None = None
-) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    options |= part_of(path, table)
-    opened, before = open_file(path, **options), getattr(original, "columns", ())
-    texts = [name for name in opened.data.columns if name in before and _is_text(original[name])]
-    texts = [name for name in texts if not _is_text(opened.data[name])]
-    return open_file(path, text=texts, **options).data if texts else opened.data
+    data, before = open_file(path, **options).data, getattr(original, "columns", ())
+    texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
+    return open_file(path, text=texts, **options).data if texts else data
 
 
 def _is_text(column: pd.Series) -> bool:
     return pd.api.types.is_string_dtype(column) or column.dtype == object
 
 
-def with_places(
-    data: Any, lat: str | None, lon: str | None, crs: str | None = None, impossible: str = "leave out"
-) -> Any:
+def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:
     """Return data with their places, missing where they are impossible: every file enters here.
 
     Coordinate columns become ``lat_deg`` and ``lon_deg``, longitudes in [-180, 180]; a GeoDataFrame keeps its geometry.
@@ -71,8 +65,6 @@ def with_places(
         Columns of degrees or, in another `crs`, of north and east.
     crs : str, optional
         The CRS of the columns, or of a geometry without one.
-    impossible : {"leave out", "refuse"}
-        Whether a record whose place is not on the earth counts as one without a place, with a warning, or is refused.
 
     Raises
     ------
@@ -82,7 +74,6 @@ def with_places(
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
-    check_choice(impossible, "impossible", ("leave out", "refuse"))
     check_table(data, "data")
     check_crs(crs, "crs")
     if hasattr(data, "to_crs"):
@@ -90,12 +81,11 @@ def with_places(
             raise ParameterError("`lat` and `lon` must be left out for a file with a geometry of its own")
         if crs is not None and data.crs is not None and data.crs != crs:
             raise ParameterError(f"`crs` must be that of the file, {data.crs.to_string()}, or be left out, got {crs!r}")
-        placed = data.set_crs(crs) if data.crs is None and crs is not None else data
-        return _possible(placed, impossible, placed.geometry.name)
+        return _possible(data.set_crs(crs) if data.crs is None and crs is not None else data)
     if lat is None or lon is None:
         if crs is not None:
             raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
-        return _possible(data, impossible, f"{LAT}, {LON}") if {LAT, LON} <= set(data.columns) else data
+        return _possible(data) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         if column not in data.columns:
             raise ParameterError(
@@ -105,54 +95,45 @@ def with_places(
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
-    placed = data.rename(columns={lat: LAT, lon: LON})
+    placed, box = data.rename(columns={lat: LAT, lon: LON}), (-180.0, -90.0, 360.0, 90.0)
     known = placed[LAT].notna() & placed[LON].notna()
     east, north = (placed.loc[known, name].to_numpy(float) for name in (LON, LAT))
-    if crs in (None, "EPSG:4326"):
-        _refuse_elsewhere(east, north, (-180, -90, 360, 90), "no degrees: for metres a CRS must be named", (lat, lon))
-        return _possible(placed, impossible, f"{lat}, {lon}")
-    import geopandas as gpd
+    why = "no degrees: for metres a CRS must be named"
+    if crs not in (None, "EPSG:4326"):
+        import geopandas as gpd
 
-    degrees, area = degrees_of(east, north, str(crs)), gpd.GeoSeries([], crs=crs).crs.area_of_use
-    if area is not None and area.west < area.east:
-        around = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
+        north, east = degrees_of(east, north, str(crs))
+        for name, values in ((LAT, north), (LON, east)):
+            placed[name] = placed[name].astype("float64")
+            placed.loc[known, name] = values
+        area = gpd.GeoSeries([], crs=crs).crs.area_of_use
+        box = (-np.inf, -np.inf, np.inf, np.inf)
+        if area is not None and area.west < area.east:
+            box = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
         why = f"no places in {crs}: is it that, and are north and east not interchanged?"
-        _refuse_elsewhere(degrees[1], degrees[0], around, why, (lat, lon))
-    for name, values in zip((LAT, LON), degrees, strict=True):
-        placed[name] = placed[name].astype("float64")
-        placed.loc[known, name] = values
-    return _possible(placed, impossible, f"{lat}, {lon}")
+    within = (east >= box[0]) & (north >= box[1]) & (east <= box[2]) & (north <= box[3])
+    if len(within) and within.mean() < 0.5:  # a few others count as without a place
+        raise DataError(f"`lat` and `lon`, {lat!r} and {lon!r}, hold {why}")
+    return _possible(placed, f"{lat}, {lon}")
 
 
-def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: tuple[str, str | None]) -> None:
-    """Refuse coordinates of which most lie outside a box."""
-    within = (x >= box[0]) & (y >= box[1]) & (x <= box[2]) & (y <= box[3])
-    if len(within) and within.mean() < 0.5:
-        raise DataError(f"`lat` and `lon`, {names[0]!r} and {names[1]!r}, hold {why}")
-
-
-def _possible(placed: Any, impossible: str, columns: str) -> Any:
-    """Return records with impossible places missing, with a warning; refuse them where this was chosen."""
-    is_table = not hasattr(placed, "to_crs")
-    if not is_table and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
+def _possible(placed: Any, columns: str = f"{LAT}, {LON}") -> Any:
+    """Return records with impossible places missing, with a warning."""
+    geometry = placed.geometry.name if hasattr(placed, "to_crs") else None
+    if geometry and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
     lat, lon, odd = find_places(placed, "data")
     rows = np.flatnonzero(odd)
     if rows.size:
         listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
-        problem = f"{columns}: {rows.size} record(s) with an impossible place (record {listed})"
-        if impossible == "refuse":
-            raise DataError(f"{problem}: correct them, or leave them out")
+        problem = f"{geometry or columns}: {rows.size} record(s) with an impossible place (record {listed})"
         warnings.warn(f"{problem} count as records without a place", stacklevel=3)
-    if is_table:
-        lon = longitudes_within(lon)
-        same = all(
-            np.array_equal(placed[name].to_numpy(float, na_value=np.nan), values, equal_nan=True)
-            for name, values in ((LAT, lat), (LON, lon))
-        )
-        return placed if same else placed.assign(**{LAT: lat, LON: lon})
-    geometry = placed.geometry.name
-    return placed.assign(**{geometry: placed.geometry.where(~odd, None)}) if rows.size else placed
+    if geometry:
+        return placed.assign(**{geometry: placed.geometry.where(~odd, None)}) if rows.size else placed
+    places = {LAT: lat, LON: longitudes_within(lon)}
+    before = {name: placed[name].to_numpy(float, na_value=np.nan) for name in places}
+    same = all(np.array_equal(before[name], places[name], equal_nan=True) for name in places)
+    return placed if same else placed.assign(**places)
 
 
 def plain_table(data: Any) -> Any:
@@ -188,22 +169,26 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
         What was written otherwise than it stands in the table.
     """
     kind, plain = file_kind(path), plain_table(data)
-    if hasattr(plain, "to_crs") and kind not in (".csv", ".tsv", ".txt", ".xlsx"):
-        plain.to_parquet(path, index=False) if kind in (".parquet", ".pq") else plain.to_file(path, index=False)
+    is_parquet, shaped = kind in (".parquet", ".pq"), hasattr(plain, "to_crs")
+    if shaped and (is_parquet or kind in GEOGRAPHIC):
+        plain.to_parquet(path, index=False) if is_parquet else plain.to_file(path, index=False)
         return []
-    if hasattr(plain, "to_crs"):
+    if shaped:
         plain = pd.DataFrame(plain.assign(**{plain.geometry.name: plain.geometry.to_wkt()}))
-    if kind in (".parquet", ".pq"):
+    if is_parquet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
         pq.write_table(table, path, store_schema=False)
-        return []
-    if kind == ".xlsx":
-        _write_excel(plain, path)
-        return []
-    return _write_text(plain, path, dialect or {})
+    elif kind == ".xlsx":
+        with pd.ExcelWriter(path, engine="openpyxl") as book:
+            plain.to_excel(book, index=False)
+            for cell in (cell for sheet in book.sheets.values() for row in sheet.iter_rows() for cell in row):
+                cell.data_type = "s" if cell.data_type == "f" else cell.data_type
+    else:
+        return _write_text(plain, path, dialect or {})
+    return []
 
 
 def without_apostrophes(table: Any) -> Any:
@@ -220,34 +205,25 @@ def without_apostrophes(table: Any) -> Any:
     return plain.rename(columns={old: new for old, new in names.items() if new not in table.columns})
 
 
-def _write_excel(plain: pd.DataFrame, path: Path) -> None:
-    with pd.ExcelWriter(path, engine="openpyxl") as book:
-        plain.to_excel(book, index=False)
-        for sheet in book.sheets.values():
-            for row in sheet.iter_rows():
-                for cell in row:
-                    if cell.data_type == "f":
-                        cell.data_type = "s"
-
-
 def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
     receipts = []
     for name in plain.columns:
-        if not pd.api.types.is_numeric_dtype(plain[name]) and not pd.api.types.is_datetime64_any_dtype(plain[name]):
-            text = plain[name].astype("str")
-            live = text.str.startswith(_FORMULA).fillna(False)
-            live[live] = pd.to_numeric(text[live], errors="coerce").isna()
-            if live.any():
-                plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
-                receipts.append(
-                    f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
-                )
+        if pd.api.types.is_numeric_dtype(plain[name]) or pd.api.types.is_datetime64_any_dtype(plain[name]):
+            continue
+        text = plain[name].astype("str")
+        live = text.str.startswith(_FORMULA).fillna(False)
+        live[live] = pd.to_numeric(text[live], errors="coerce").isna()
+        if live.any():
+            plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
+            receipts.append(
+                f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
+            )
     plain.columns = [f"'{name}" if name.startswith(_FORMULA) else name for name in plain.columns]
-    options = {"sep": dialect.get("separator") or ",", "decimal": dialect.get("decimal") or "."}
+    options = {"sep": dialect.get("separator") or ",", "decimal": dialect.get("decimal") or ".", "index": False}
     encoding = dialect.get("encoding") or "utf-8"
     try:
-        plain.to_csv(path, index=False, encoding=encoding, **options)
+        plain.to_csv(path, encoding=encoding, **options)
     except UnicodeEncodeError:
-        plain.to_csv(path, index=False, encoding="utf-8", **options)
+        plain.to_csv(path, encoding="utf-8", **options)
         receipts.append(f"written as UTF-8: {encoding} lacks a letter")
     return receipts

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, is_numeric
-from reident.places.points import longitudes_like
+from reident.places.points import longitudes_like, projected
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of, round_up
 
@@ -41,7 +41,7 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
 
 
 def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
-    """Return labels whose closed intervals ``[a, b]`` end on a public grid, rounded outwards.
+    """Round the closed intervals ``[a, b]`` of labels outwards to a public grid.
 
     The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range (values far apart from the rest
     aside) or a little more, and no finer than the column's own digits: of the data it tells their order of magnitude.
@@ -61,7 +61,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
 
 
 def _outwards(after: pd.Series, step: float) -> pd.Series:
-    """Return labels whose closed intervals end on multiples of a step."""
+    """Round the closed intervals of labels outwards to multiples of a step."""
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def outwards(match: re.Match[str]) -> str:
@@ -109,29 +109,24 @@ def _apart(known: FloatArray, digits: int | None) -> float:
     return unit * 10.0**-digits if unit > 1 else 0.0
 
 
-def with_coordinates(after: pd.DataFrame, before: pd.DataFrame, places: dict[str, Any]) -> pd.DataFrame:
-    """Return a release whose ``lat_deg`` and ``lon_deg`` stand in the file's own columns, CRS and digits.
+def with_coordinates(
+    after: pd.DataFrame, before: pd.DataFrame, places: tuple[str, str], crs: str | None
+) -> pd.DataFrame:
+    """Write ``lat_deg`` and ``lon_deg`` of a release in the file's own columns, CRS and digits.
 
     Where so few digits would put a record back on its own true place, it gets more.
     """
     lat, lon = after[LAT].to_numpy(np.float64), after[LON].to_numpy(np.float64)
-    if places["crs"] not in (None, "EPSG:4326"):
-        import geopandas as gpd
-
-        there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(places["crs"])
-        lat, lon = there.y.to_numpy(), there.x.to_numpy()
+    if crs not in (None, "EPSG:4326"):
+        lon, lat = projected(lat, lon, crs)
     else:
-        lon = longitudes_like(lon, before[places["lon"]].to_numpy(np.float64, na_value=np.nan))
-    true = before.loc[after.index, [places["lat"], places["lon"]]].to_numpy(np.float64)
-    moved = np.column_stack([lat, lon])
-    rounded = _rounded(true, moved, [decimals_of(before[places[name]]) for name in ("lat", "lon")])
+        lon = longitudes_like(lon, before[places[1]].to_numpy(np.float64, na_value=np.nan))
+    true = before.loc[after.index, list(places)].to_numpy(np.float64)
+    rounded = _rounded(true, np.column_stack([lat, lon]), [decimals_of(before[name]) for name in places])
     made = after.drop(columns=[LAT, LON])
-    for j, name in enumerate(("lat", "lon")):
-        made[places[name]] = rounded[:, j]
-        if pd.api.types.is_integer_dtype(before[places[name]]):
-            made[places[name]] = made[places[name]].astype("int64")
-    order = [column for column in before.columns if column in made.columns]
-    return made[order]
+    for name, values in zip(places, rounded.T, strict=True):
+        made[name] = values.astype("int64") if pd.api.types.is_integer_dtype(before[name]) else values
+    return made[[column for column in before.columns if column in made.columns]]
 
 
 def _rounded(true: FloatArray, moved: FloatArray, digits: list[int | None]) -> FloatArray:
@@ -145,7 +140,7 @@ def _rounded(true: FloatArray, moved: FloatArray, digits: list[int | None]) -> F
 
 
 def column_loss(before: pd.Series, after: pd.Series) -> float:
-    """Return the share of what a column tells of a record that its release lost, from 0 to 1.
+    """Return the share of a column's information that its release lost, from 0 to 1.
 
     Numbers released as numbers: 1 less the squared correlation. Otherwise 1 less the shared information over the
     information of the original, numbers in twenty classes. Both series are aligned by their index; records left out

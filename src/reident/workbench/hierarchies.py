@@ -1,17 +1,20 @@
-"""Hierarchies as a command line or a recipe names them: a file, prefixes, intervals, parts of a date."""
+"""Make hierarchies of columns: by a file, prefixes, intervals or parts of a date, or by the values alone."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, check_listed, check_real
+from reident.base import DataError, ParameterError, check_columns, check_listed, check_real, is_numeric
 from reident.tables.hierarchy import Hierarchy
+from reident.workbench.numerals import round_up
 
-__all__ = ["hierarchies_of", "hierarchy_of", "read_form"]
+__all__ = ["automatic_hierarchy", "hierarchies_of", "hierarchy_of", "read_form"]
 
 
 def hierarchies_of(forms: Mapping[str, Any], table: pd.DataFrame) -> dict[str, Hierarchy]:
@@ -58,10 +61,8 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
         )
     values = pd.unique(column.dropna())
     if "file" in form:
-        found = Hierarchy.from_csv(
-            Path(form["file"])
-        )  # levels separated by semicolons, as ARX writes them, or by commas
-        return Hierarchy.from_csv(Path(form["file"]), sep=",") if found.n_levels == 1 else found
+        tree = Hierarchy.from_csv(Path(form["file"]))  # semicolons between the levels, as ARX writes them, or commas
+        return Hierarchy.from_csv(Path(form["file"]), sep=",") if tree.n_levels == 1 else tree
     if "prefixes" in form:
         return Hierarchy.from_prefixes(values.tolist())
     if "date" in form:
@@ -86,3 +87,37 @@ def read_form(text: str) -> tuple[str, Any]:
         return column, {"intervals": [float(width) for width in form.split(",")]}
     except ValueError:
         return column, form
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")
+_CODE = re.compile(r"\d{3,}")
+
+
+def automatic_hierarchy(column: pd.Series) -> Hierarchy:
+    """Return a hierarchy for a column: intervals that double in width for numbers, else the value and ``"*"``.
+
+    Dates go from day to month, year and decade; codes of three or more digits lose one from the right a level.
+
+    The narrowest intervals cut the range into about 32 parts; widths are 1, 2 or 5 times a power of ten times a power
+    of two. A custodian who knows the subject makes better ones.
+
+    Examples
+    --------
+    >>> automatic_hierarchy(pd.Series(range(90))).n_levels
+    8
+    """
+    days = pd.api.types.is_datetime64_any_dtype(column)
+    values = pd.unique(column.dropna().astype(str) if days else column.dropna())
+    if not len(values):
+        raise DataError(f"column {column.name!r} must have values, got none")
+    numeric = is_numeric(column)
+    spread = float(np.ptp(values.astype(float))) if numeric else 0.0
+    if not numeric and all(_DATE.fullmatch(str(value)) for value in values):
+        return Hierarchy.from_dates(values)
+    if not numeric and len({len(str(value)) for value in values}) == 1 and all(_CODE.fullmatch(str(v)) for v in values):
+        return Hierarchy.from_prefixes(sorted(str(value) for value in values))
+    if spread <= 0:
+        return Hierarchy([[value, "*"] for value in sorted(values, key=str)])
+    width = round_up(spread / 32)
+    widths = [width * 2**level for level in range(6) if width * 2**level < 2 * spread]
+    return Hierarchy.from_intervals(sorted(values.tolist()), widths)

@@ -6,18 +6,17 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError, RNGLike, check_integer, check_real, check_rng
+from reident.base import RNGLike, check_rng
 from reident.methods.attacks import in_persons
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import agreement
-from reident.workbench.evaluate import evaluate, knowledge_of
+from reident.workbench.evaluate import evaluate
 
-__all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price", "priced"]
+__all__ = ["PLACE", "KnowledgePrice", "price"]
 
 #: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
 ALL, UP_TO, MOST = 8, 3, 3000
@@ -61,95 +60,64 @@ class KnowledgePrice:
         return order.drop_duplicates("size").reset_index(drop=True)
 
 
-def knowledge_price(
-    release: Release, dataset: Any = None, *, limit: float = 0.25, max_size: int | None = None, rng: RNGLike = 0
-) -> KnowledgePrice:
-    """Attack a release with each subset of the knowledge that an intruder may have.
+def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
+    """Attack a release with each subset of an intruder's knowledge; None where no known column is released.
 
-    Each intruder knows some quasi-identifiers of everybody, exactly, and joins by what the release left of them as it
-    was, generalised or rounded; who knows the place too also takes the nearest released place. It tells which column to
-    coarsen: the one that contributes most. What noise changed is no evidence to a join; `evaluate` has attacks for it.
+    Each intruder knows some quasi-identifiers of every person, exactly, and joins by the columns that the release left
+    as they were, generalised or rounded; an intruder with the place also takes the nearest released place. The column
+    that contributes most is the one to coarsen. A column changed by noise is no evidence to a join; `evaluate` has
+    attacks for it.
 
     Parameters
     ----------
     release : Release
-        What `protect` returned, or a release as attacks read it, its index the row numbers of the data set.
-    dataset : Dataset, optional
-        Default: that of the release. The place, if both have it, is one more piece of knowledge, `place`.
+    knowledge : Knowledge
+        As `Dataset.knowledge` returns it. The place, if both have it, is one more piece of knowledge, `place`.
     limit : float, default 0.25
         The tolerable risk of a person.
-    max_size : int, optional
-        Subsets of so many columns at most, and the whole set. Default: all subsets of up to 8 columns, else those of up
-        to 3, or fewer where there are more than 3,000.
     rng : Generator, int or None
         Draws the orders in which more than 8 columns are learned, and the 500 persons on whom places are tried.
 
-    Returns
-    -------
-    KnowledgePrice
-
-    Raises
-    ------
-    ParameterError
-        If no data set says what is known, nothing of it is released, or the limit is no share.
-
     Notes
     -----
-    Contributions are Shapley (1953) values of the game whose players are the columns: exact for up to 8 of them, else
-    the mean over 100 drawn orders, 10 at least where there are many columns. One grouping of the records a subset.
+    Contributions are Shapley (1953) values of the game whose players are the columns: over all subsets of up to 8 of
+    them; of more, subsets of up to 3 (fewer where there are more than 3,000), and the mean over 100 drawn orders, 10 at
+    least where there are many columns. One grouping of the records a subset.
 
     Examples
     --------
     >>> from reident.workbench.dataset import Dataset
     >>> people = pd.DataFrame({"age": [30, 30, 30, 41, 41, 52], "sex": list("ffffmm")})
     >>> release = Release("table", people, "original", {}, 6)
-    >>> price = knowledge_price(release, Dataset(people, quasi=["age", "sex"]), limit=0.4)
-    >>> price.subsets[["known", "share_above_limit"]].round(2).values.tolist()
+    >>> known = Dataset(people, quasi=["age", "sex"]).knowledge(np.arange(6))
+    >>> result = price(release, known, limit=0.4)
+    >>> result.subsets[["known", "share_above_limit"]].round(2).values.tolist()
     [['age', 0.5], ['sex', 0.33], ['age, sex', 0.5]]
-    >>> price.columns.round(2).values.tolist()
+    >>> result.columns.round(2).values.tolist()
     [['age', 0.33, 0.33], ['sex', 0.17, 0.17]]
     """
-    limit = check_real(limit, "limit", low=0, high=1)
-    return price(release, knowledge_of(release, dataset), limit=limit, max_size=max_size, rng=rng)
-
-
-def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
-    """Return the `price` of a release; None where no known column is released."""
-    try:
-        return price(release, knowledge, limit=limit, rng=rng)
-    except ParameterError:
-        return None
-
-
-def price(
-    release: Release, knowledge: Knowledge, *, limit: float = 0.25, max_size: int | None = None, rng: RNGLike = 0
-) -> KnowledgePrice:
-    """Return `knowledge_price` for a release and knowledge in the form in which attacks take them."""
     generator = check_rng(rng)
     names = list(knowledge.compared(release)) if len(release.table) else []
     if release.has_places and knowledge.has_places:
         names.append(PLACE)
     if not names:
-        raise ParameterError("`quasi` must name a column of the release or the place be released, got neither")
+        return None
     every = len(names) <= ALL
-    largest = len(names) if max_size is None else check_integer(max_size, "max_size", low=1)
-    size = min(len(names) if every else _size(len(names)), largest)
+    size = len(names) if every else _size(len(names))
     value = _values(release, knowledge, limit, int(generator.integers(2**31)))
     tried = [subset for k in range(1, size + 1) for subset in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
     rows = [{"known": ", ".join(subset), "size": len(subset), **value(frozenset(subset))} for subset in tried]
-    subsets = pd.DataFrame(rows).sort_values(
-        ["size", "risk"], ascending=[True, False], kind="stable", ignore_index=True
-    )
+    order = {"kind": "stable", "ignore_index": True}
+    subsets = pd.DataFrame(rows).sort_values(["size", "risk"], ascending=[True, False], **order)
     if every:
         shared = _shapley(names, value, _each_once(names))
     else:
         n_orders = max(_LEAST_ORDERS, min(_ORDERS, MOST // len(names)))
         orders = [generator.permutation(names).tolist() for _ in range(n_orders)]
-        steps = ((1.0, order[:place], name) for order in orders for place, name in enumerate(order))
+        steps = ((1.0, learned[:place], name) for learned in orders for place, name in enumerate(learned))
         shared = _shapley(names, value, steps) / n_orders
-    columns = shared.reset_index(names="column")
-    columns = columns.sort_values(["share_above_limit", "risk"], ascending=False, kind="stable", ignore_index=True)
+    columns = shared.reset_index(names="column").sort_values(["share_above_limit", "risk"], ascending=False, **order)
     return KnowledgePrice(subsets, columns, limit, every)
 
 
@@ -174,10 +142,8 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         if knowledge.persons is not None:  # whose records are one in these columns need not be one in others
             reduced_release, reduced = in_persons(release, replace(knowledge, known=knowledge.known[used], quasi=used))
             both = reduced.compared(reduced_release)
-        result, persons = (
-            agreement(both, used, reduced_release.table, len(reduced.known)),
-            np.flatnonzero(reduced.present),
-        )
+        result = agreement(both, used, reduced_release.table, len(reduced.known))
+        persons = np.flatnonzero(reduced.present)
         counts = result.counts()[persons]
         sure = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
         right = sure * result.holds(persons, reduced.truth[persons])

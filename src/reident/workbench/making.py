@@ -1,4 +1,4 @@
-"""Make a release by a chain of methods: labels coarsened, places masked, numbers noised, gaps settled, in one go."""
+"""Apply a chain of methods to a data set: tables, places and numbers, with a policy for missing values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import (
-    DataError,
-    FloatArray,
-    IntArray,
-    ParameterError,
-    Parameters,
-    check_columns,
-    is_numeric,
-    system_rng,
-)
+from reident.base import DataError, IntArray, ParameterError, Parameters, check_columns, is_numeric, system_rng
 from reident.methods import Entry, find
 from reident.methods.forms import FORMS, lacking, release, touched
 from reident.methods.release import Release
@@ -30,11 +21,9 @@ from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
-from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
+from reident.workbench.hierarchies import automatic_hierarchy
+from reident.workbench.microdata import LAT, LON, has_places, located
 from reident.workbench.promises import counted_guarantee
-
-#: A table with columns changed, their names, and the release they come from.
-_Part = tuple[pd.DataFrame, list[str], Release | None]
 
 __all__ = ["MISSING", "Made", "Step", "make", "settings_of"]
 
@@ -45,11 +34,8 @@ MISSING = {
     "drop": "records with a missing value are left out",
     "suppress": "in records with a missing value all quasi-identifiers are suppressed",
 }
-
-#: What is done with methods for data that are no records.
-_OTHER_DATA = {
-    "network": "it takes relations, such as a graph or two columns of the role `node`",
-}
+#: A table with columns changed, their names, and the release of the method.
+_Part = tuple[pd.DataFrame, list[str], Release | None]
 
 
 @dataclass(frozen=True, init=False)
@@ -73,46 +59,32 @@ class Step:
 
     entry: Entry
     settings: Mapping[str, Any]
-    columns: list[str] | None = None
+    columns: list[str] | None
 
     def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
         entry = find(method, "anonymiser")
-        object.__setattr__(self, "entry", entry)
-        object.__setattr__(self, "settings", entry.check(options))
         listed = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
-        object.__setattr__(self, "columns", listed)
+        for name, value in (("entry", entry), ("settings", entry.check(options)), ("columns", listed)):
+            object.__setattr__(self, name, value)
 
-    @classmethod
-    def of(cls, entry: Entry, settings: Mapping[str, Any], columns: Sequence[str] | None = None) -> Step:
-        """Return a step of an entry of the registry with checked parameters."""
-        step = cls.__new__(cls)
-        object.__setattr__(step, "entry", entry)
-        object.__setattr__(step, "settings", settings)
-        object.__setattr__(step, "columns", None if columns is None else list(columns))
-        return step
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The parameters that have a value."""
+        return {name: value for name, value in self.settings.items() if value is not None}
 
 
 def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
     """Return all combinations of the values of a method's parameters, each checked."""
-    return [entry.check(dict(zip(values, values_of, strict=True))) for values_of in itertools.product(*values.values())]
+    return [entry.check(dict(zip(values, chosen, strict=True))) for chosen in itertools.product(*values.values())]
 
 
 @dataclass
 class Made:
     """The result of a chain.
 
-    Attributes
-    ----------
-    table : DataFrame or GeoDataFrame
-        All columns, those that were protected changed; the index tells which record of the data is which.
-    changed : list of str
-        The columns that a method touched.
-    matrix_km : ndarray or None
-        Released distances, in the order of the table; the places are not released then.
-    places : {"true", "moved", "withheld"}
-    done : list of dict
-        One a step: what was done, in words and numbers, nothing confidential.
-    steps : list of Release
+    ``table``: all columns, the index holds the record numbers; ``changed``: the columns that a method changed;
+    ``matrix_km``: released distances, in the order of the table, then ``places`` are "withheld", else "true" or
+    "moved"; ``done``: one entry a step for the manifest; ``steps``: the release of each step.
     """
 
     table: Any
@@ -126,7 +98,7 @@ class Made:
         """Return the share of neighbours and of distances that the places of some records kept."""
         true = great_circle_km(*read_places(data.loc[self.table.index[rows]], "data"))
         if self.matrix_km is None:
-            released: FloatArray = great_circle_km(*read_places(self.table.iloc[rows], "release"))
+            released = great_circle_km(*read_places(self.table.iloc[rows], "release"))
         else:
             released = self.matrix_km[np.ix_(rows, rows)]
         return neighbours_kept(true, released), distances_kept(true, released)
@@ -145,52 +117,45 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
     data = plain_table(dataset.frame)
     result = Made(data.copy())
     for step in steps:
-        before, earlier = len(result.table), result.table
-        if step.entry.data == "places":
-            details = _move(result, step, dataset, rng)
-        elif step.entry.data == "table":
-            details = _mask(result, step, dataset, missing, rng)
-        else:
+        entry, before = step.entry, result.table
+        if entry.data not in ("table", "places"):
             raise ParameterError(
-                f"`method` must release records, tables or places, got {step.entry.name!r}, which is for "
-                f"{step.entry.data}: {_OTHER_DATA[step.entry.data]}"
+                f"`method` must release records, tables or places, got {entry.name!r}, which is for {entry.data}: it "
+                "takes relations, such as a graph or two columns of the role `node`"
             )
-        if before and not len(result.table):
-            raise DataError(f"`data` must keep a record, got none: {step.entry.name!r} left all {before} out")
-        if "rng" in step.entry.signature and result.matrix_km is None and result.table.equals(earlier):
+        details = (
+            _move(result, step, dataset, rng) if entry.data == "places" else _mask(result, step, dataset, missing, rng)
+        )
+        if len(before) and not len(result.table):
+            raise DataError(f"`data` must keep a record, got none: {entry.name!r} left all {len(before)} out")
+        if "rng" in entry.signature and result.matrix_km is None and result.table.equals(before):
             raise DataError(
-                f"`{step.entry.name}` must change a cell, but left all {before} records as they were: use stronger "
+                f"`{entry.name}` must change a cell, but left all {len(before)} records as they were: use stronger "
                 "parameters"
             )
-        result.done.append(
-            {
-                "method": step.entry.name,
-                "call": step.entry.call,
-                "source": step.entry.source,
-                "parameters": {name: value for name, value in step.settings.items() if value is not None},
-                **details,
-                "records_left_out": before - len(result.table),
-                "guarantee": "",
-            }
-        )
-    for place, (step, done) in enumerate(zip(steps, result.done, strict=True)):
-        later = {name for other in result.done[place + 1 :] for name in other.get("columns", ())}
-        columns = _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi)
+        result.done.append({
+            "method": entry.name, "call": entry.call, "source": entry.source, "parameters": step.stated, **details,
+            "records_left_out": len(before) - len(result.table), "guarantee": "",
+        })  # fmt: skip
+    for number, (step, done) in enumerate(zip(steps, result.done, strict=True), start=1):
+        later = result.done[number:]
         done["guarantee"] = counted_guarantee(
-            step.entry, step.settings, columns, pd.DataFrame(result.table),
-            sensitive=next(iter(dataset.fewest), None), missing=missing, later=later,
-            left_out=any(other["records_left_out"] for other in result.done[place + 1 :]),
+            step.entry, step.settings, _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi),
+            pd.DataFrame(result.table), sensitive=next(iter(dataset.fewest), None), missing=missing,
+            later={name for other in later for name in other.get("columns", ())},
+            left_out=any(other["records_left_out"] for other in later),
         )  # fmt: skip
     return result
 
 
 def _class_columns(step: Step, columns: Sequence[str], data: Any, noisy: Sequence[str]) -> list[str]:
     """Return the columns of which a step makes classes; none for methods without classes."""
-    if not (step.entry.classes or "k_quasi" in step.entry.signature):
-        return []
-    if "groups" in step.entry.signature:
+    signature = step.entry.signature
+    if "groups" in signature and step.entry.classes:
         return [name for name in columns if is_numeric(data[name])]
-    return [name for name in columns if "k_quasi" not in step.entry.signature or name not in noisy]
+    if "k_quasi" in signature:
+        return [name for name in columns if name not in noisy]
+    return list(columns) if step.entry.classes else []
 
 
 def _source(entry: Entry, rng: Any) -> Any:
@@ -219,8 +184,10 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
     units = _units(table, household)
     one_each = table[~units.duplicated()]
     read = [name for name in entry.signature if name in one_each.columns]
-    data = dataset.records("places", data=one_each, quasi=read, sensitive=None)
-    moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
+    moved = release(
+        dataset.records("places", data=one_each, quasi=read, sensitive=None), entry.name, step.settings,
+        rng=_source(entry, rng),
+    )  # fmt: skip
     result.steps.append(moved)
     details = {"records_without_place": int((~is_located).sum())}
     if household is not None:
@@ -230,8 +197,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
             raise ParameterError(f"`household` must not be given for {entry.name!r}: it releases single distances")
         result.table, result.matrix_km, result.places = table, moved.matrix_km, "withheld"
         return details
-    first = pd.Series(one_each.index, index=units[one_each.index])
-    target = units.map(first)
+    target = units.map(pd.Series(one_each.index, index=units[one_each.index]))
     is_kept = target.isin(moved.table.index)
     places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(np.float64)
     result.table, result.places = write_places(table[is_kept], *places.T), "moved"
@@ -257,48 +223,39 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
     table = pd.DataFrame(result.table)
-    check_columns(table, quasi, "columns", table_name="data")
-    gaps = table[quasi].isna()
+    gaps = table[check_columns(table, quasi, "columns", table_name="data")].isna()
+    has_gap = gaps.any(axis=1)
     classes = {"quasi", "k_quasi"} & set(step.entry.signature)
-    details: dict[str, Any] = {"columns": quasi}
-    trees = {name: tree for name, tree in dataset.hierarchies.items() if name in quasi}
+    all_trees = {name: tree for name, tree in dataset.hierarchies.items() if name in quasi}
 
-    def masked(rows: pd.DataFrame, columns: list[str] = quasi, trees: Mapping[str, Any] = trees) -> _Part:
+    def masked(rows: pd.DataFrame, columns: list[str] = quasi, trees: Mapping[str, Any] = all_trees) -> _Part:
         return _masked(dataset, rows, step, columns, trees, rng)
 
-    parts: list[_Part]
-    if not gaps.any(axis=None):
+    if not has_gap.any():
         parts = [masked(table)]
     elif missing == "drop":
-        parts = [masked(table[~gaps.any(axis=1)])]
+        parts = [masked(table[~has_gap])]
     elif missing == "suppress":
-        blank = table[gaps.any(axis=1)].astype(dict.fromkeys(quasi, object))
+        blank = table[has_gap].astype(dict.fromkeys(quasi, object))
         blank[quasi] = "*" if classes else None
         smallest = int(step.settings.get("k") or 1) if classes else 1
-        whole = masked(table[~gaps.any(axis=1)])
+        whole = masked(table[~has_gap])
         parts = [whole, (blank if len(blank) >= smallest else blank.iloc[:0], whole[1], None)]
     elif missing == "label" and (classes or step.entry.classes):
-        parts = _by_pattern(table, gaps, step, trees, masked, GAP if classes else np.nan)
+        parts = _by_pattern(table, gaps, step, all_trees, masked, GAP if classes else np.nan)
     else:
-        filled = table.copy()
-        for name in quasi:
-            filled[name] = table[name].fillna(_usual(table[name]))
-        cells, changed, release_of_part = masked(filled)
+        usual = {name: table[name].mode().iloc[0] if table[name].notna().any() else 0 for name in quasi}
+        cells, changed, made = masked(table.fillna(usual))
         for name in changed:
             whole_numbers = pd.api.types.is_integer_dtype(cells[name])
-            cells[name] = (cells[name].astype("Int64") if whole_numbers else cells[name]).mask(
-                gaps.loc[cells.index, name]
-            )
-        parts = [(cells, changed, release_of_part)]
-    if gaps.any(axis=None):
-        details["missing_values"] = missing
-        details["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
+            column = cells[name].astype("Int64") if whole_numbers else cells[name]
+            cells[name] = column.mask(gaps.loc[cells.index, name])
+        parts = [(cells, changed, made)]
     _take(result, table, parts)
-    return details
-
-
-def _usual(column: pd.Series) -> Any:
-    return column.mode().iloc[0] if column.notna().any() else 0
+    if not has_gap.any():
+        return {"columns": quasi}
+    counts = {name: int(count) for name, count in gaps.sum().items() if count}
+    return {"columns": quasi, "missing_values": missing, "cells_missing": counts}
 
 
 def _masked(
@@ -313,49 +270,44 @@ def _masked(
     data = dataset.records("table", data=plain, quasi=quasi, sensitive=sensitive, hierarchies=trees)
     if reason := lacking(step.entry, data):
         raise ParameterError(f"{reason} (step {step.entry.name!r})")
-    result = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
-    changed = touched(step.entry, data)
-    masked = table.loc[result.table.index].copy()
+    made = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
+    changed, cells = touched(step.entry, data), table.loc[made.table.index].copy()
     for name in changed:
-        masked[name] = in_form(table[name], result.table[name])
-    return masked, changed, result
-
-
-def classes_read(step: Step, rows: pd.DataFrame, columns: Sequence[str]) -> bool:
-    """Tell whether a step has columns to make classes of: numbers, for methods that average them."""
-    return "groups" not in step.entry.signature or any(is_numeric(rows[name]) for name in columns)
+        cells[name] = in_form(table[name], made.table[name])
+    return cells, changed, made
 
 
 def _by_pattern(
     table: pd.DataFrame, gaps: pd.DataFrame, step: Step, trees: Mapping[str, Any],
     masked: Callable[[pd.DataFrame, list[str], Mapping[str, Any]], _Part], label: Any,
 ) -> list[_Part]:  # fmt: skip
-    """Treat gaps as a value of their own: a label among categories; where numbers lack, records are classed apart."""
+    """Treat gaps as a value of their own: a label among categories; records that lack numbers are classed apart."""
     table, trees = table.copy(), dict(trees)
-    numeric = [name for name in gaps if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
-    for name in gaps:
-        if name not in numeric and gaps[name].any():
-            known = table[name].dropna().astype(str)  # texts, as methods take them
-            table[name] = with_gaps(known.reindex(table.index))
-            rows = (trees.get(name) or automatic_hierarchy(known)).to_frame()
-            trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
+    with_some = [name for name in gaps if gaps[name].any()]
+    numeric = [name for name in with_some if pd.api.types.is_numeric_dtype(table[name])]
+    for name in set(with_some) - set(numeric):
+        known = table[name].dropna().astype(str)  # texts, as methods take them
+        table[name] = with_gaps(known.reindex(table.index))
+        rows = (trees.get(name) or automatic_hierarchy(known)).to_frame()
+        trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
     parts: list[_Part] = []
-    smallest = max(8, int(step.settings.get("k") or 1))
+    smallest, averages = max(8, int(step.settings.get("k") or 1)), "groups" in step.entry.signature
     for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):
-        absent = [name for name, gone in zip(numeric, pattern, strict=False) if gone is True or gone == np.True_]
+        absent = [name for name, is_gap in zip(numeric, pattern, strict=False) if is_gap]
         columns = [name for name in gaps if name not in absent]
-        if step.entry.classes and not classes_read(step, rows, columns):  # these records are not changed
-            parts.append((rows if len(rows) >= smallest else rows.iloc[:0], [], None))
-            continue
-        if len(rows) < smallest or not columns:
+        few = len(rows) < smallest
+        if step.entry.classes and averages and not any(is_numeric(rows[name]) for name in columns):
+            parts.append((rows.iloc[:0] if few else rows, [], None))  # no column to average: not changed
+        elif few or not columns:
             parts.append((rows.iloc[:0], columns, None))
-            continue
-        cells, changed, result = masked(rows, columns, trees)
-        parts.append((cells.assign(**dict.fromkeys(absent, label)), [*changed, *absent], result))
+        else:
+            cells, changed, made = masked(rows, columns, trees)
+            parts.append((cells.assign(**dict.fromkeys(absent, label)), [*changed, *absent], made))
     return parts
 
 
 def _take(result: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
+    """Put the parts of a table together, in the order of the records."""
     changed = list(dict.fromkeys(name for _, names, _ in parts for name in names))
     table = pd.concat([part for part, _, _ in parts if len(part)] or [before.iloc[:0]]).sort_index()
     whole = result.table.loc[table.index].copy()
@@ -366,4 +318,4 @@ def _take(result: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
         result.matrix_km = result.matrix_km[np.ix_(rows, rows)]
     result.table = whole
     result.changed = list(dict.fromkeys([*result.changed, *changed]))
-    result.steps += [release_of_part for _, _, release_of_part in parts if release_of_part is not None]
+    result.steps += [made for _, _, made in parts if made is not None]

@@ -1,10 +1,9 @@
-"""The data of a map, in the memory of every process that needs them."""
+"""Records in the form in which methods take them: plain columns with their roles, places in degrees."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,21 +12,24 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from reident.base import DataError, FloatArray, is_numeric
+from reident.base import (
+    DataError,
+    FloatArray,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_coordinates,
+    check_table,
+    is_numeric,
+)
+from reident.methods.forms import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench.numerals import round_up
+from reident.workbench.hierarchies import automatic_hierarchy
 
-__all__ = [
-    "LAT",
-    "LON",
-    "Microdata",
-    "automatic_hierarchy",
-    "is_graph",
-    "persons_of",
-]
+__all__ = ["LAT", "LON", "Microdata", "has_places", "in_columns", "is_graph", "located", "microdata", "persons_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,27 +39,24 @@ class Microdata:
     Attributes
     ----------
     kind : {"places", "table", "network"}
-        What is released of them: places, in the columns ``lat_deg`` and ``lon_deg``; a table; relations; or counts.
+        What is released: places, in the columns ``lat_deg`` and ``lon_deg``; a table; or relations.
     table : DataFrame
         The quasi-identifiers, the sensitive column and the places; other columns are left behind.
-    quasi : list of str
+    quasi, numeric : list of str
+        The quasi-identifiers, and those of them that are numbers.
     sensitive : str or None
-    numeric : list of str
-        The quasi-identifiers that are numbers.
     hierarchies : mapping of str to Hierarchy
-        One for each quasi-identifier.
-    known : DataFrame or None
-        The intruder's real file, if there is one; who is who is told by equal index labels.
+        One for each quasi-identifier of a table.
     epsilon_quasi : sequence of str
         Numeric quasi-identifiers that may get noise inside classes.
     public : mapping of str to DataFrame
-        Public inputs of methods, such as the candidates of a swap, as plain tables.
+        Public inputs of methods, as plain tables.
     crs : str
         The projected CRS that places came in, as text; empty for degrees.
     network : Network or None
         Relations between the records; node i is the record of row i of `table`.
     persons : Series or None
-        Whose each record of `table` is, where persons have several; all of a person's are drawn together.
+        The person of each record, where persons have several; all of a person's records are drawn together.
     guarded : sequence or None
         The sensitive values that are a secret; None: all.
     """
@@ -68,7 +67,6 @@ class Microdata:
     sensitive: str | None
     numeric: list[str]
     hierarchies: Mapping[str, Hierarchy]
-    known: pd.DataFrame | None = None
     epsilon_quasi: Sequence[str] = ()
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     crs: str = ""
@@ -77,7 +75,7 @@ class Microdata:
     guarded: Sequence[Any] | None = None
 
     def digest(self) -> str:
-        """Return a name for the data that their content gives."""
+        """Return a hash of the content."""
         described = {
             "kind": self.kind,
             "quasi": self.quasi,
@@ -93,7 +91,6 @@ class Microdata:
         digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
         for table in (
             None if self.network is not None else self.table,
-            self.known,
             None if self.persons is None else self.persons.astype(str).to_frame(),
             *(self.public[one] for one in sorted(self.public)),
         ):
@@ -135,44 +132,98 @@ def is_graph(data: Any) -> bool:
 
 
 def persons_of(network: Network) -> pd.DataFrame:
-    """Return the nodes as a table of persons, of whom nothing but their relations is known; the index names them."""
+    """Return the nodes as a table of persons without columns; the index names them."""
     return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
-
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")
-_CODE = re.compile(r"\d{3,}")
-
-
-def automatic_hierarchy(column: pd.Series) -> Hierarchy:
-    """Return a hierarchy for a column: intervals that double in width for numbers, else the value and ``"*"``.
-
-    Dates go from day to month, year and decade; codes of three or more digits lose one from the right a level.
-
-    The narrowest intervals cut the range into about 32 parts; widths are 1, 2 or 5 times a power of ten times a power
-    of two. A custodian who knows the subject makes better ones.
-
-    Examples
-    --------
-    >>> automatic_hierarchy(pd.Series(range(90))).n_levels
-    8
-    """
-    days = pd.api.types.is_datetime64_any_dtype(column)
-    values = pd.unique(column.dropna().astype(str) if days else column.dropna())
-    if not len(values):
-        raise DataError(f"column {column.name!r} must have values, got none")
-    numeric = is_numeric(column)
-    spread = float(np.ptp(values.astype(float))) if numeric else 0.0
-    if not numeric and all(_DATE.fullmatch(str(value)) for value in values):
-        return Hierarchy.from_dates(values)
-    if not numeric and len({len(str(value)) for value in values}) == 1 and all(_CODE.fullmatch(str(v)) for v in values):
-        return Hierarchy.from_prefixes(sorted(str(value) for value in values))
-    if spread <= 0:
-        return Hierarchy([[value, "*"] for value in sorted(values, key=str)])
-    width = round_up(spread / 32)
-    widths = [width * 2**level for level in range(6) if width * 2**level < 2 * spread]
-    return Hierarchy.from_intervals(sorted(values.tolist()), widths)
 
 
 def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of a table, degrees."""
     return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
+
+
+def microdata(
+    dataset: Any, kind: str | None = None, *, data: Any = None, quasi: Sequence[str] | None = None,
+    sensitive: str | None = "", hierarchies: Mapping[str, Any] | None = None, public: Mapping[str, Any] | None = None,
+) -> Microdata:  # fmt: skip
+    """Return the records of a data set as methods take them, with the hierarchies that are not stated.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : {"places", "table", "network"}, optional
+        Default: a network, else places where the data have them, else a table.
+    data : DataFrame or GeoDataFrame, optional
+        Default: all records, under the labels of the data.
+    quasi, sensitive, hierarchies, public : optional
+        Default: those of the data set; of several sensitive columns the one with the fewest values.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, quasi-identifiers are missing values, or places are out of range.
+    """
+    if kind == "network" or (kind is None and dataset.named_network is not None):
+        return _relations(dataset.named_network)
+    table = _plain(dataset.frame.set_axis(dataset.labels) if data is None else data)
+    listed = dataset.quasi if quasi is None else list(quasi)
+    kind = check_choice(kind or ("places" if has_places(table) else "table"), "kind", ("places", "table"))
+    if kind == "places" and not has_places(table):
+        raise DataError(
+            f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
+        )
+    if kind != "places" and not listed:
+        raise ParameterError("`quasi` must name at least 1 column, got none: without one an intruder links no record")
+    secret = next(iter(dataset.fewest), None) if sensitive == "" else sensitive
+    columns = [*listed, *([] if secret is None else [secret]), *([LAT, LON] if kind == "places" else [])]
+    cells = table[check_columns(table, columns, "quasi", table_name="data", min_columns=0)].copy()
+    if absent := {column: int(count) for column, count in cells[listed].isna().sum().items() if count}:
+        raise DataError(
+            f"`data` must not have missing quasi-identifiers, got {absent} (column: records): give them a label of "
+            "their own or leave the records out"
+        )
+    numeric = [name for name in listed if is_numeric(cells[name])]
+    noisy = [name for name in dataset.epsilon_quasi if name in listed]
+    if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
+        raise ParameterError(
+            f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
+        )
+    cells = cells.astype({name: str for name in listed if name not in numeric})
+    trees = dataset.hierarchies if hierarchies is None else hierarchies
+    persons = dataset.persons() if data is None else None
+    return Microdata(
+        kind, cells, listed, secret, numeric,
+        {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed} if kind == "table" else {},
+        noisy, read_public(dataset.public if public is None else public),
+        _projected(dataset.frame if data is None else data) if kind == "places" else "",
+        persons=None if persons is None else persons.set_axis(dataset.labels), guarded=dataset.guarded.get(str(secret)),
+    )  # fmt: skip
+
+
+def _relations(network: Network | None) -> Microdata:
+    """Return the nodes of a network as records."""
+    if network is None:
+        raise ParameterError("`kind` must not be 'network': no relations are given")
+    if network.n_nodes < 10:
+        raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
+    names = np.empty(network.n_nodes, dtype=object)
+    names[:] = list(network.nodes)
+    index = pd.Index(names, tupleize_cols=False).infer_objects()
+    return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
+
+
+def _plain(data: Any) -> pd.DataFrame:
+    """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
+    table = in_columns(check_table(data, "data", min_records=8), "data")
+    if has_places(table):
+        check_coordinates(table[LAT], table[LON])
+    if not table.index.is_unique:
+        raise DataError(
+            f"the index of `data` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
+        )
+    return table
+
+
+def _projected(data: Any) -> str:
+    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
+    crs = getattr(data, "crs", None)
+    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""

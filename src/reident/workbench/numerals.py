@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -46,8 +45,8 @@ def count_cells(cells: list[str], counts: np.ndarray, wanted: set[str]) -> int:
     return int(sum(n for cell, n in zip(cells, counts, strict=True) if cell in wanted))
 
 
-def decimals_of(values: pd.Series, most: int = 12) -> int | None:
-    """Return with how many digits after the point a column of numbers is written, None for more than `most`.
+def decimals_of(values: pd.Series) -> int | None:
+    """Return with how many digits after the point a column of numbers is written, None for more than 12.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def decimals_of(values: pd.Series, most: int = 12) -> int | None:
         return 0
     numbers = values.dropna().to_numpy(np.float64)
     numbers = numbers[np.isfinite(numbers)]
-    for digits in range(most + 1):
+    for digits in range(13):
         if np.array_equal(np.round(numbers, digits), numbers):
             return digits
     return None
@@ -73,11 +72,14 @@ def round_up(value: float) -> float:
 
 
 def read_numbers(
-    name: Any, cells: list[str], counts: np.ndarray, decimal: str, absent: set[str], guess: bool
+    name: Any, cells: list[str], written: list[str], counts: np.ndarray, decimal: str, absent: set[str], guess: bool
 ) -> Values | None:
-    """Return values, type, missing codes, receipts and notes, or None where the column holds no numbers."""
+    """Return values, type, missing codes, receipts and notes, or None where the column holds no numbers.
+
+    `written` holds the cells as the file has them, with units.
+    """
     used = absent | (AMONG_NUMBERS if guess else set())
-    cells, respelt = _plain_signs(cells)
+    cells = _plain_signs(cells)
     known = [cell for cell in cells if cell not in used]
     if not known or not any(NUMBER[sign].fullmatch(cell) for sign in NUMBER for cell in known[:200]):
         return None
@@ -94,37 +96,36 @@ def read_numbers(
         return None  # a code
     if whole and (words(name) & MEANING["code"] or max(map(len, regular)) > 18):
         return None
-    plain = dict(zip(regular, _plain(regular, decimal), strict=True))
-    receipts: list[str] = []
+    thousands = "," if decimal == "." else "."
+    joined = "\n".join(regular).replace(thousands, "").replace(decimal, ".").replace("+", "")
+    numbers = np.array(joined.split("\n")).astype(np.int64 if whole else np.float64).tolist()
+    read, receipts = dict(zip(regular, numbers, strict=True)), []
+    form = str if whole else "{:.15g}".format
+    back = {cell: form(number).replace(".", decimal) for cell, number in read.items()}
+    if n_lost := sum(back.get(cell, text) != text for cell, text in zip(cells, written, strict=True)):
+        receipts.append(f"{n_lost} distinct values are not written back as they were: signs, units, zeros or digits")
     for cell in sorted(odd):
         ends = [end for end in (interval_of(cell) or ())[:2] if np.isfinite(end)]
         if len(ends) == 1 and float(ends[0]).is_integer():  # an interval that is open at one end
-            plain[cell] = str(int(ends[0]))
+            read[cell] = int(ends[0])
             n = count_cells(cells, counts, {cell})
-            receipts.append(f"{cell!r} read as the number {plain[cell]} ({n} records)")
+            receipts.append(f"{cell!r} read as the number {read[cell]} ({n} records)")
         elif guess:
             used = used | {cell}
         else:
             return None
-    numbers = np.array(list(plain.values()))
-    read = dict(zip(plain, (numbers.astype(np.int64) if whole else numbers.astype(np.float64)).tolist(), strict=True))
-    receipts += ["signs and separators of thousands are not written back"] if respelt else []
-    receipts += _not_written_back({cell: plain[cell] for cell in regular}, decimal, whole=whole)
     return np.array([read.get(cell) for cell in cells], object), "integer" if whole else "number", used, receipts, []
 
 
-def _plain_signs(cells: list[str]) -> tuple[list[str], bool]:
-    """Return cells with numbers in one spelling, and whether a cell has changed; others than numbers stay."""
-    joined = "\n".join(cells)
-    if not re.search("[\u2212()'\u2019\u00a0\u202f ]|\\d-(\n|$)", joined):
-        return cells, False
-    plain = []
-    for cell in cells:
-        text = cell.replace("\u2212", "-")
-        text = _THOUSANDS.sub("", text)
-        text = _NEGATIVE.sub(r"-\1\2", text)
-        plain.append(text if any(number.fullmatch(text) for number in NUMBER.values()) else cell)
-    return plain, plain != cells
+def _plain_signs(cells: list[str]) -> list[str]:
+    """Return cells with numbers in one spelling; others stay."""
+    if not re.search("[\u2212()'\u2019\u00a0\u202f ]|\\d-(\n|$)", "\n".join(cells)):
+        return cells
+    plain = (_NEGATIVE.sub(r"-\1\2", _THOUSANDS.sub("", cell.replace("\u2212", "-"))) for cell in cells)
+    return [
+        text if any(number.fullmatch(text) for number in NUMBER.values()) else cell
+        for cell, text in zip(cells, plain, strict=True)
+    ]
 
 
 def unit_of(known: list[str]) -> str:
@@ -134,29 +135,3 @@ def unit_of(known: list[str]) -> str:
     if not unit or not all(_UNIT.fullmatch(cell) and (cell.startswith(unit) or cell.endswith(unit)) for cell in known):
         return ""
     return str(unit)
-
-
-def _plain(cells: list[str], decimal: str) -> list[str]:
-    """Return numbers as Python writes them."""
-    thousands = "," if decimal == "." else "."
-    joined = "\n".join(cells).replace(thousands, "").replace(decimal, ".").replace("+", "")
-    return joined.split("\n")
-
-
-def _not_written_back(plain: dict[str, str], decimal: str, *, whole: bool) -> list[str]:
-    """Return receipts for digits and signs of numbers that are not written back."""
-    receipts = []
-    pairs = zip("\n".join(plain).replace(decimal, ".").split("\n"), plain.values(), strict=True)
-    grouped = sum(cell != number for cell, number in pairs)
-    if grouped:
-        receipts.append(f"separators of thousands or signs are not written back ({grouped} distinct values)")
-    if whole:
-        return receipts
-    longer = [number for number in plain.values() if len(number) > 15]
-    longer = [number for number in longer if Decimal(repr(float(number))) != Decimal(number)]
-    zeros = sum(number[-1] == "0" and "." in number for number in plain.values())
-    if longer:
-        receipts.append(f"{len(longer)} distinct values have more digits than a number holds: the last are rounded")
-    if zeros:
-        receipts.append(f"zeros at the end of decimals are not written back ({zeros} distinct values)")
-    return receipts

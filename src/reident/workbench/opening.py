@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
-from reident.tables.classes import class_ids
-from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
 from reident.workbench.roles import doubtful_places, place_columns, propose
 from reident.workbench.schema import Column, Schema
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["OpenedFile", "open_file"]
 
@@ -32,8 +26,8 @@ _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
 _BELOW = 5
-#: Values above which two columns that say the same do so by no chance, and up to which numbers may be codes.
-_FEWEST_SAME, _FEW_NUMBERS = 5, 12
+#: Values up to which whole numbers may be codes.
+_FEW_NUMBERS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +67,6 @@ class OpenedFile:
             distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
             rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
         return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
-
-    def draw(self) -> Figure:
-        """Draw the values of each column, and where the records are."""
-        from reident.workbench.opened_figure import draw_columns
-
-        return draw_columns(self)
 
     def __str__(self) -> str:
         """Return the text that `reident open` prints."""
@@ -152,28 +140,26 @@ def open_file(
     if not path.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(path)!r}")
     kind = file_kind(path)
-    for value, name in ((separator, "separator"), (encoding, "encoding"), (sheet, "sheet"), (layer, "layer")):
-        check_text(value, name)
-    check_crs(crs, "crs")
     if missing is not None:
         missing = [str(cell) if isinstance(cell, int | float) else cell for cell in check_listed(missing, "missing")]
-        for cell in missing:
-            check_text(cell, "missing", optional=False)
+    columns = check_several(names, "names")
+    stated = {"separator": separator, "encoding": encoding, "sheet": sheet, "layer": layer}
+    for name, value in [*stated.items(), *(("missing", c) for c in missing or ()), *(("names", c) for c in columns)]:
+        check_text(value, name, optional=name in stated)
+    check_crs(crs, "crs")
     if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
-    columns = check_several(names, "names")
-    for name in columns:
-        check_text(name, "names", optional=False)
     if kind not in READERS:
         advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         advice = "; save it as .xlsx" if kind == ".xls" else advice
         raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{advice}")
     check_content(path, kind)
-    stated = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer}
-    _refuse_unused(kind, {**stated, "names": columns or None}, path.name)
-    options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": columns}
+    for option, value in {**stated, "decimal": decimal, "names": columns or None}.items():
+        if value is not None and kind not in _KINDS_OF_OPTION[option]:
+            kinds = ", ".join(_KINDS_OF_OPTION[option])
+            raise ParameterError(f"`{option}` must be left out for {path.name!r}, it is for {kinds}, got {value!r}")
     try:
-        cells, dialect, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
+        cells, dialect, receipts, notes = READERS[kind](path, **stated, crs=crs, names=columns)
     except (DataError, ParameterError):
         raise
     except Exception as error:
@@ -202,14 +188,6 @@ _KINDS_OF_OPTION = {
 }
 
 
-def _refuse_unused(kind: str, options: Mapping[str, Any], name: str) -> None:
-    """Refuse options that are about another kind of file."""
-    for option, value in options.items():
-        if value is not None and kind not in _KINDS_OF_OPTION[option]:
-            kinds = ", ".join(_KINDS_OF_OPTION[option])
-            raise ParameterError(f"`{option}` must be left out for {name!r}, it is for {kinds}, got {value!r}")
-
-
 def describe(
     cells: Any,
     source: Mapping[str, Any],
@@ -236,10 +214,9 @@ def describe(
         elif decimal is not None:
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
-            typed[name] = _typed_cells(cells[name], missing, name in forced)
+            typed[name] = type_values(cells[name], missing=missing, text=name in forced)
         changes += [f"{name}: {line}" for line in typed[name].receipts]
         look += [f"{name}: {line}" for line in typed[name].notes]
-    look += _units(cells, typed)
     if len(cells.columns) == 1 and source.get("separator"):
         look.append("the file has one column: if its fields are separated by another sign, give `separator` (--sep)")
     data = pd.DataFrame({name: column.cells for name, column in typed.items()})
@@ -253,7 +230,7 @@ def describe(
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
-    look += [*_twins(pd.DataFrame(data)), *_same_columns(pd.DataFrame(data)), *_few_numbers(data, types)]
+    look += _few_numbers(data, types)
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
@@ -263,38 +240,6 @@ def describe(
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
     """Return the columns of a sheet that hold texts alone, which may be numbers or dates."""
     return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
-
-
-def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
-    """Return a note about a first record with words where all others have numbers or dates."""
-    words: dict[Any, str] = {}
-    for name, column in typed.items() if len(cells) else ():
-        first = cells[name].iloc[0]
-        if column.type in ("integer", "number", "date") and isinstance(first, str) and first.strip():
-            alone = pd.isna(column.cells.iloc[0]) and int((cells[name] == first).sum()) == 1
-            words |= {name: first.strip()} if alone else {}
-    listed = ", ".join(f"{word!r} in {name}" for name, word in words.items())
-    return [f"the first record has {listed}: if it is a line of units, take it out of the file"] if words else []
-
-
-def _twins(table: pd.DataFrame) -> list[str]:
-    """Return a note about records that are equal in every column."""
-    codes = [pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table.columns]
-    n = len(table) - class_ids(codes)[1]
-    return [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
-
-
-def _same_columns(table: pd.DataFrame) -> list[str]:
-    """Return a note for each two columns whose values correspond one to one, such as postcodes and towns."""
-    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0] for name in table.columns}
-    counts = {name: int(code.max(initial=-1)) + 1 for name, code in codes.items()}
-    names = [name for name, n in counts.items() if _FEWEST_SAME <= n <= len(table) / 2]
-    return [
-        f"{first}, {second}: say the same, value by value: a release needs one of them"
-        for i, first in enumerate(names)
-        for second in names[i + 1 :]
-        if np.array_equal(codes[first], codes[second])  # codes count values as they are met
-    ]
 
 
 def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
@@ -318,17 +263,3 @@ def _below(cells: pd.DataFrame) -> list[str]:
     if not remarks or len(remarks) == min(_BELOW, len(cells)):
         return []  # records with one value each
     return [f"the last {len(remarks)} record(s) begin with {', '.join(remarks)}: if they are no persons, take them out"]
-
-
-def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:
-    """Type a column of a file that has types; text that `missing` names, and cells of Excel, may still be numbers."""
-    typed = type_values(column, text=text, missing=missing)
-    if missing and typed.type in ("integer", "number", "text"):
-        cells = typed.cells.astype(str)
-        absent = cells.isin(set(missing)) & typed.cells.notna()
-        if absent.any():
-            typed.cells = typed.cells.astype("Int64") if typed.type == "integer" else typed.cells
-            typed.cells = typed.cells.mask(absent)
-            typed.receipts.append(f"{', '.join(map(repr, missing))} read as missing ({int(absent.sum())} records)")
-            typed.notes = [note for note in typed.notes if note.split()[0] not in missing]
-    return typed

@@ -1,11 +1,11 @@
-"""Pipeline and Release: apply registered methods, count what holds of the released cells, keep the pairs apart."""
+"""Pipeline and Release: apply registered methods, count guarantees on the released cells, keep the pairs apart."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ import pandas as pd
 import reident
 from reident.base import (
     DataError,
-    FloatArray,
     IntArray,
     ParameterError,
     RNGLike,
@@ -34,17 +33,18 @@ from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
 from reident.workbench.dataset import Dataset
-from reident.workbench.files import WRITTEN, plain_table, write_file
+from reident.workbench.evaluate import as_attacked
+from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns
 from reident.workbench.promises import class_sizes
-from reident.workbench.protecting import manifest_of, refuse_identifiers, released_columns, says_of_persons
+from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
 
 if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
 
-__all__ = ["Pipeline", "Release", "Step", "pairs_path", "protect"]
+__all__ = ["Pipeline", "Release", "Step", "as_release", "pairs_path", "protect"]
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,13 @@ class Pipeline:
             return steps
         if hasattr(steps, "chain"):
             recipe: Recipe = steps
-            made = [Step.of(entry, entry.check(options), columns) for entry, options, columns in recipe.steps()]
-            return cls(made, recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(recipe.steps(), recipe.missing_values, recipe.keep, recipe.withhold)
         return cls(steps)
 
 
 @dataclass(frozen=True, eq=False)
 class Release(attacked.Release):
-    """A release as attacks read it, with the cells that are written, what holds of them, and the pairs.
+    """A release as attacks read it, with the written cells, their guarantees, and the pairs.
 
     Attributes
     ----------
@@ -110,7 +109,7 @@ class Release(attacked.Release):
 
     @property
     def guarantee(self) -> str:
-        """What holds of the released cells."""
+        """The guarantees, counted on the released cells."""
         return str(self.manifest["guarantee"])
 
     @property
@@ -189,7 +188,7 @@ def pairs_path(folder: str | Path) -> Path:
 def protect(
     data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **given: Any
 ) -> Release:
-    """Apply a pipeline to a data set, and count what holds of the released cells.
+    """Apply a pipeline to a data set, and count its guarantees on the released cells.
 
     Every draw comes from ChaCha20 under a key of the operating system, unless `rng` is given (for simulations).
     Records are shuffled and lose their index; columns that are neither known to intruders nor sensitive nor kept are
@@ -227,28 +226,41 @@ def protect(
     source = None if rng is None else check_rng(rng)
     if dataset.network is not None and not len(dataset.data.columns):
         return _protect_network(dataset, pipeline, source)
-    frame = plain_table(dataset.frame)
     check_public_used(dataset.public, [step.entry for step in pipeline.steps])
-    withheld = check_columns(dataset.data, pipeline.withhold, "withhold", table_name="data", min_columns=0)
-    shown = dataset.without(withheld)
-    others = _aside(shown, pipeline)
-    refuse_identifiers(frame, others, dataset.schema, allowed=check_flag(keep_identifiers, "keep_identifiers"))
+    for name in ("withhold", "keep"):
+        check_columns(dataset.data, getattr(pipeline, name), name, table_name="data", min_columns=0)
+    shown = dataset.without(pipeline.withhold)
+    others = [*shown.sensitive, *pipeline.keep]
+    if not check_flag(keep_identifiers, "keep_identifiers"):
+        refuse_identifiers(dataset, list(dict.fromkeys(others)))
     made = make(shown, pipeline.steps, missing=pipeline.missing, rng=source)
-    places = _places(dataset, frame)
-    released = released_columns(frame, made, [*shown.quasi, *others], places)
+    released = released_columns(dataset, made, [*shown.quasi, *others])
     order = (source or system_rng()).permutation(len(released))
-    cells = released.iloc[order].reset_index(drop=True)
-    rows = released.index.to_numpy(np.int64)[order]
-    manifest = manifest_of(frame, dataset, made, released, places)
-    manifest["guarantee"] += says_of_persons(frame, made, dataset.schema.single("person"))
+    manifest = manifest_of(dataset, made, released)
     manifest["guarantee"] += _with_place(made, dataset, released)
-    matrix: FloatArray | None = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
-    form, table = _attacked(made, released, matrix)
-    law = next((step for step in pipeline.steps if step.entry.data == "places"), pipeline.steps[-1])
     return Release(
-        form, table.iloc[order], law.entry.name, law.settings, len(frame), matrix_km=matrix,
-        dataset=dataset, cells=cells, manifest=manifest, rows=rows,
+        **vars(as_release(made, pipeline.steps, len(dataset), [*released], order)), dataset=dataset,
+        cells=released.iloc[order].reset_index(drop=True), manifest=manifest,
+        rows=released.index.to_numpy(np.int64)[order],
     )  # fmt: skip
+
+
+def as_release(
+    made: Made, steps: Sequence[Step], n_original: int, names: Collection[str], order: IntArray | None = None
+) -> attacked.Release:
+    """Return the named columns of the result of a chain as attacks read them, with places that were moved.
+
+    `order` is that of the rows; default: by their cells.
+    """
+    table, moved = made.table, made.places == "moved"
+    if moved:
+        table = in_columns(table, "release")
+    elif hasattr(table, "to_crs"):
+        table = table.drop(columns=table.geometry.name)
+    listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
+    table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
+    law = next((step for step in steps if step.entry.data == "places"), steps[-1])
+    return as_attacked(table, law.entry.name, law.settings, n_original, matrix_km=made.matrix_km, order=order)
 
 
 def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
@@ -257,63 +269,29 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     if len(steps) != 1 or steps[0].entry.data != "network":
         named = [step.entry.name for step in steps]
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
-    entry, settings = steps[0].entry, steps[0].settings
-    drawn = rng or system_rng()
-    made = release(dataset.records("network"), entry.name, settings, rng=drawn)
+    entry, settings, rng = steps[0].entry, steps[0].settings, rng or system_rng()
+    made = release(dataset.records("network"), entry.name, settings, rng=rng)
     assert isinstance(made.network, Network)
-    renamed = naive_anonymise(made.network, rng=drawn)
+    renamed = naive_anonymise(made.network, rng=rng)
     manifest = {
         "method": entry.name,
         "call": entry.call,
         "source": entry.source,
-        "parameters": {name: value for name, value in settings.items() if value is not None},
+        "parameters": steps[0].stated,
         "nodes_released": renamed.network.n_nodes,
         "edges_released": renamed.network.n_edges,
-        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
+        "random_numbers": RANDOM_NUMBERS,
         "order": "nodes renamed at random",
         "guarantee": guarantee(entry, settings),
         "made_with": f"reident {reident.__version__}",
     }
-    row_of: dict[Any, Any] = dict(zip(made.network.nodes, dataset.names.get_indexer(made.table.index), strict=True))
-    rows: dict[Any, Any] = {new: row_of[old] for old, new in renamed.mapping.items()}
-    index = np.array([rows[node] for node in renamed.network.nodes], dtype=np.int64)
+    row_of: dict[Any, int] = dict(zip(made.network.nodes, dataset.names.get_indexer(made.table.index), strict=True))
+    old_of: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
+    rows = np.array([row_of[old_of[node]] for node in renamed.network.nodes], dtype=np.int64)
     return Release(
-        "network", pd.DataFrame(index=pd.Index(index)), entry.name, settings, made.n_original,
-        network=renamed.network, dataset=dataset, manifest=manifest, rows=index,
+        "network", pd.DataFrame(index=pd.Index(rows)), entry.name, settings, made.n_original,
+        network=renamed.network, dataset=dataset, manifest=manifest, rows=rows,
     )  # fmt: skip
-
-
-def _aside(dataset: Dataset, pipeline: Pipeline) -> list[str]:
-    """Return the columns that are released beside those that are protected: kept ones, sensitive ones, places last."""
-    check_columns(dataset.data, pipeline.keep, "keep", table_name="data", min_columns=0)
-    places = dataset.places or ()
-    kept = [name for name in pipeline.keep if name not in places]
-    return list(dict.fromkeys([*kept, *dataset.sensitive, *pipeline.keep]))
-
-
-def _places(dataset: Dataset, frame: pd.DataFrame) -> dict[str, Any] | None:
-    """Return which columns of the original hold places, and their true values."""
-    if dataset.places is None:
-        return None
-    lat, lon = dataset.places
-    source = plain_table(dataset.data)
-    return {
-        "lat": lat, "lon": lon, "crs": dataset.crs, "true": source[[lat, lon]].set_axis(frame.index),
-        "order": [*source],
-    }  # fmt: skip
-
-
-def _attacked(made: Made, released: Any, matrix: FloatArray | None) -> tuple[str, pd.DataFrame]:
-    """Return the form of a release, and its records as attacks read them."""
-    table = made.table
-    if made.places == "moved":
-        table = in_columns(table, "release")
-    elif hasattr(table, "to_crs"):
-        table = pd.DataFrame(table.drop(columns=table.geometry.name))
-    listed = [name for name in released.columns if name in table.columns and name not in (LAT, LON)]
-    listed += [LAT, LON] if made.places == "moved" else []
-    form = "distances" if matrix is not None else "points" if made.places == "moved" else "table"
-    return form, pd.DataFrame(table[listed])
 
 
 def _with_place(made: Made, dataset: Dataset, released: Any) -> str:
@@ -322,6 +300,5 @@ def _with_place(made: Made, dataset: Dataset, released: Any) -> str:
     counted = any("counted on the released cells" in step["guarantee"] for step in made.done)
     if made.places != "moved" or not counted or not columns:
         return ""
-    cells = in_columns(made.table, "release")[[*columns, LAT, LON]]
-    least = int(class_sizes(cells).min())
+    least = int(class_sizes(in_columns(made.table, "release")[[*columns, LAT, LON]]).min())
     return f"; together with its place a record shares {', '.join(map(str, columns))} with at least {least - 1} others"

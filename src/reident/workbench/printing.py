@@ -99,7 +99,7 @@ def print_verdict(verdict: Any) -> None:
         print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
     for reason, rows in frame[~ran].groupby("reason", sort=False):
         print(f"  not run: {', '.join(rows['name'])}: {reason}")
-    if verdict.report is not None and verdict.report.skipped:
+    if verdict.report.skipped:
         print(f"  {len(verdict.report.skipped)} other attacks do not apply (verdict.json lists them)")
     if verdict.classes is not None:
         sizes = ", ".join(f"{n} in classes of {size}" for size, n in verdict.classes.head(5).items())

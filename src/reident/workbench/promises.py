@@ -14,6 +14,7 @@ from reident.methods.forms import guarantee
 from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
+from reident.workbench.composition import codes_of
 
 __all__ = ["class_sizes", "counted_guarantee"]
 
@@ -21,18 +22,14 @@ __all__ = ["class_sizes", "counted_guarantee"]
 def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
     """Return the size of each record's class, equal cells as a stranger reads them.
 
-    Parameters
-    ----------
-    cells : DataFrame
-    wildcards : bool
-        Whether a missing cell agrees with every value; else it is a value of its own.
+    With `wildcards` a missing cell agrees with every value; else it is a value of its own.
     """
     if not len(cells.columns):
         return np.full(len(cells), len(cells), dtype=np.int64)
-    texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
     if wildcards:
+        texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
         return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
-    ids = class_ids([pd.factorize(texts[name].fillna(""))[0].astype(np.int64) for name in texts])[0]
+    ids = class_ids([codes_of(cells[name]) for name in cells])[0]
     sizes: IntArray = np.bincount(ids)[ids]
     return sizes
 
@@ -50,21 +47,8 @@ def counted_guarantee(
 ) -> str:
     """Return the guarantee of the released cells, in a sentence; the method's own where none can be counted.
 
-    Parameters
-    ----------
-    entry, settings
-        The method and its parameters.
-    columns : sequence of str
-        The columns of which it makes classes.
-    table : DataFrame
-        The released cells.
-    sensitive : str, optional
-    missing : str
-        The policy for missing values, a key of `reident.workbench.making.MISSING`.
-    later : collection of str
-        Columns that later steps of the pipeline change: the promise is not theirs.
-    left_out : bool
-        Whether later steps left records out: then classes are smaller, and the sentence says what is left of k.
+    `columns` are those of which the method makes classes, `later` those that later steps change: the promise does not
+    cover them. `left_out`: later steps left records out, so that classes are smaller.
 
     Raises
     ------

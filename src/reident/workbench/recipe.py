@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from reident.base import (
 )
 from reident.data._yaml import text_hint
 from reident.methods import find
-from reident.workbench.making import MISSING, settings_of
+from reident.workbench.making import MISSING, Step, settings_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.schema import INTRUDERS, Schema, read_values, write_roles
 
-__all__ = ["Recipe", "read_recipe", "recipe_of"]
+__all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_of"]
 
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
@@ -41,8 +41,6 @@ class Recipe:
         In the file ``columns``, each with ``role`` (a key of `reident.workbench.schema.ROLES`), ``type``, and where
         wanted ``hierarchy`` and ``called``, its name in a release; ``places``; ``population``. A released column that
         the original lacks has the role "new" (``word: random`` for one drawn at random) or "derived".
-    public : mapping
-        Files that are public: ``area`` (polygons), ``candidates`` (places to swap with).
     missing_values : str
         A key of `MISSING`.
     keep : list of str
@@ -64,7 +62,6 @@ class Recipe:
     file: str = ""
     reading: Mapping[str, Any] = field(default_factory=dict)
     schema: Schema = field(default_factory=lambda: Schema({}))
-    public: Mapping[str, Any] = field(default_factory=dict)
     missing_values: str = "label"
     keep: list[str] = field(default_factory=list)
     withhold: list[str] = field(default_factory=list)
@@ -81,12 +78,6 @@ class Recipe:
             entry = find(step["method"], "anonymiser")
             methods.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
         return methods
-
-    def open(self, folder: str | Path = ".") -> OpenedFile:
-        """Open the file of the recipe, from the folder in which the recipe lies."""
-        opened = open_file(Path(folder) / self.file, **dict(self.reading))
-        self.check_columns(opened)
-        return opened
 
     def check_columns(self, opened: OpenedFile) -> None:
         """Refuse columns of the recipe that the file does not have.
@@ -116,22 +107,45 @@ class Recipe:
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
         return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
 
-    def steps(self) -> Iterator[tuple[Any, dict[str, Any], list[str] | None]]:
-        """Yield each step of the chain as its entry of the registry, its parameters and its columns."""
-        for step in self.chain:
-            columns = step.get("columns")
-            yield find(step["method"], "anonymiser"), dict(step.get("parameters") or {}), columns and list(columns)
+    def steps(self) -> list[Step]:
+        """Return the steps of the chain."""
+        return [Step(s["method"], columns=s.get("columns") or None, **(s.get("parameters") or {})) for s in self.chain]
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
     """Return the recipe that `open_file` proposes for a file: roles and types, and no method yet."""
     dialect = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
-    chosen = {
-        name: value
-        for name, value in (reading or {}).items()
-        if value is not None and (value or name == "missing")  # no cell but the empty one is missing
-    }
-    return Recipe(file=file, reading=dialect | chosen, schema=opened.schema)
+    for name, value in (reading or {}).items():
+        if value is not None and (value or name == "missing"):  # no cell but the empty one is missing
+            dialect[name] = value
+    return Recipe(file=file, reading=dialect, schema=opened.schema)
+
+
+def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) -> tuple[OpenedFile, Recipe]:
+    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given.
+
+    Parameters
+    ----------
+    file : path or None
+    recipe : path or Recipe, optional
+        How the file is read; options of `open_file` replace what it says.
+    **reading
+        Options of `open_file`.
+
+    Raises
+    ------
+    ParameterError
+        If no file is named, or the file lacks a column of the recipe.
+    """
+    stated = None if recipe is None else read_recipe_of(recipe)
+    if file is None and (stated is None or not stated.file):
+        raise ParameterError("`file` or a `recipe` that names one must be given")
+    folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
+    path = folder / str(stated and stated.file) if file is None else Path(file)
+    opened = open_file(path, **({} if stated is None else dict(stated.reading)) | reading)
+    if stated is not None:
+        stated.check_columns(opened)
+    return opened, stated or recipe_of(opened, str(path), reading)
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -174,8 +188,6 @@ def read_recipe(path: str | Path) -> Recipe:
     check_text(recipe.file, "file", optional=False)
     for name in ("keep", "withhold"):
         _check_names(getattr(recipe, name), name)
-    for name, file in check_mapping(recipe.public, "public").items():
-        check_text(file, f"public: {name}", optional=False)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
     check_real(recipe.limit, "limit", low=0, high=1)
     check_real(recipe.tolerate, "tolerate", low=0, high=1)

@@ -18,7 +18,7 @@ from reident.methods import find
 from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
+from reident.workbench.figures import knowledge_figures, place_figures
 
 __all__ = ["GLOSSARY", "write_report"]
 
@@ -68,29 +68,27 @@ def write_report(
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
     assessment.frame.to_csv(out / "map.csv", index=False)
-    texts = _said(assessment, recipe)
-    figures = list(knowledge_figures(assessment))
-    candidates = None if assessment.search is None else assessment.search.candidates
+    texts, search = _said(assessment, recipe), assessment.search
+    figures, versions = list(knowledge_figures(search, assessment.limit)), _made_with(assessment)
+    candidates = None if search is None else search.candidates
     secret = {
         "internal": True,
         "candidates": candidates,
-        "figures": [*place_figures(assessment), *figures],
+        "figures": [*place_figures(search), *figures],
         **_riskiest(assessment),
         "rows": _rows(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
         "command": command,
-        "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *_made_with(assessment)],
+        "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *versions],
     }
     public = {
+        **dict.fromkeys(("riskiest", "rows", "checks")),
         "internal": False,
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
-        "riskiest": None,
-        "rows": None,
-        "checks": None,
         "command": "",
-        "receipts": _made_with(assessment),
+        "receipts": versions,
     }
     write_page(out / "report-external.html", "assessment", **texts, **public)
     return write_page(out / "report.html", "assessment", **texts, **secret)
@@ -99,36 +97,32 @@ def write_report(
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
     search, advice = assessment.search, assessment.sentence
-    both = [] if search is None else [("the data as they are", search.before), ("the advised release", search.after)]
-    run = [(name, panel) for name, panel in both if panel is not None]
-    frame = None if not run else run[-1][1].frame
-    protect = ""
-    if search is not None and search.passed and recipe:
-        quoted = shlex.quote(recipe)
-        protect = (
-            f"reident protect --recipe {quoted} --out release\nreident check release --against FILE --recipe {quoted}"
-        )
+    titles = ("the data as they are", "the advised release")
+    both = (None, None) if search is None else (search.before, search.after)
+    panels = [(title, panel) for title, panel in zip(titles, both, strict=True) if panel is not None]
+    passed, protect = search is not None and search.passed, ""
+    if passed and recipe:
+        path = shlex.quote(recipe)
+        protect = f"reident protect --recipe {path} --out release\nreident check release --against FILE --recipe {path}"
+    frame = panels[-1][1].frame if panels else None
+    judged = None if search is None or search.judged.empty else search
     return {
         "title": "Disclosure risk: assessment of a release",
-        "sentence": advice if search is not None and search.passed else advice[:1].upper() + advice[1:],
+        "sentence": advice if passed else advice[:1].upper() + advice[1:],
         "limit": f"{assessment.limit:.0%}",
-        "before": None if search is None else _counts(search.before),
-        "after": None if search is None or search.after is None else _counts(search.after),
+        **{name: panel and _counts(panel) for name, panel in zip(("before", "after"), both, strict=True)},
         "protect": protect,
         "steps": _steps(search),
         "left_out": _left_out(assessment),
-        "judged": judged_figure(assessment),
-        "map": None if search is None or search.judged.empty else ru_map_part(
-            search.frame, "ru-map", limit=assessment.tolerate
-        ),
+        "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
         "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
-        "panels": [(name, _run(panel)) for name, panel in reversed(run)],
+        "panels": [(title, _run(panel)) for title, panel in reversed(panels)],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
         "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.draws),
         "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
-    }  # fmt: skip
+    }
 
 
 def _steps(search: Any) -> list[tuple[str, str]]:

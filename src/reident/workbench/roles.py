@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, check_real
+from reident.base import BoolArray, DataError, FloatArray, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
@@ -17,11 +18,11 @@ from reident.workbench.vocabulary import MEANING, meant, words
 __all__ = [
     "PlaceColumns",
     "doubtful_places",
+    "person_notes",
     "place_columns",
     "propose",
     "repeated_ids",
     "survey_weights",
-    "told_of_persons",
 ]
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
@@ -41,7 +42,7 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
     Metres need a CRS: German numbers tell it by the zone in front (32..., 33... UTM; 2... to 5... Gauss-Krüger), others
     must be told.
     """
-    numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    numeric = _numeric(table)
     for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
             reason = "degrees of latitude and longitude by name and range"
@@ -54,37 +55,31 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
     return None
 
 
-#: How places are written as texts, and what that is called.
-_PLACE_TEXTS = {
-    "points of well-known text": re.compile(r"(SRID=\d+; ?)?POINT ?(Z |M |ZM )?\(.+\)", re.IGNORECASE),
-    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*|\d{1,3}[.,]\d+ ?°? ?[NSEOW]"),
-    "pairs of coordinates": re.compile(r"[(\[]?[+-]?\d{1,3}\.\d+ ?[,;/ ] ?[+-]?\d{1,3}\.\d+[)\]]?"),
-}
+#: Texts that are places: WKT, degrees with minutes or a letter, two numbers.
+_PLACE_TEXT = re.compile(
+    r"(SRID=\d+; ?)?POINT ?(Z |M |ZM )?\(.+\)|[NSEOW+-]? ?\d{1,3} ?°.*|\d{1,3}[.,]\d+ ?°? ?[NSEOW]"
+    r"|[(\[]?[+-]?\d{1,3}\.\d+ ?[,;/ ] ?[+-]?\d{1,3}\.\d+[)\]]?", re.IGNORECASE,
+)  # fmt: skip
 
 
 def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
     """Return hints for a custodian: texts that are places, impossible places, places at 0, 0 or exchanged."""
     hints = []
     for name in table.columns:
-        if types[name] != "text" or pd.api.types.is_bool_dtype(table[name]):
-            continue
-        cells = [str(cell).strip() for cell in table[name].dropna().head(200)]
-        for what, pattern in _PLACE_TEXTS.items():
-            if cells and all(map(pattern.fullmatch, cells)):
-                hints.append(
-                    f"{name}: {what}; written as two columns of numbers, latitude and longitude in degrees, they would "
-                    "be taken as places"
-                )
+        cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if types[name] == "text" else []
+        if cells and all(map(_PLACE_TEXT.fullmatch, cells)):
+            hints.append(
+                f"{name}: texts of places; as two columns of numbers, latitude and longitude in degrees, they would be "
+                "taken as places"
+            )
     if places is not None:
         return hints + [f"{places['lat']}, {places['lon']}: {hint}" for hint in _place_hints(table, places)]
-    numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
-    for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
+    for lat, lon in _pairs(_numeric(table), MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -180, 360) and _within(table[lon], -90, 90):
-            hints.append(f"{lat}, {lon}: latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so")
+            hint = f"latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so"
         else:
-            hints.append(
-                f"{lat}, {lon}: named as latitude and longitude, but no degrees: correct them, or name the CRS"
-            )
+            hint = "named as latitude and longitude, but no degrees: correct them, or name the CRS"
+        hints.append(f"{lat}, {lon}: {hint}")
     return hints
 
 
@@ -102,72 +97,53 @@ _COUNTRIES = {
 
 def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
     """Return hints on places that are impossible, at 0, 0, or seem to have their coordinates exchanged."""
-    columns = [table[places[name]].to_numpy(np.float64, na_value=np.nan) for name in ("lat", "lon")]
-    known = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
-    north, east = (column[known] for column in columns)
+    cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
+    north, east = cells.to_numpy(np.float64).T
     if not north.size:
         return []
-    hints = []
-    if n_zero := int(((north == 0) & (east == 0)).sum()):
-        hints.append(f"{n_zero} record(s) at 0, 0: perhaps without a place")
-    if places["crs"] not in (None, "EPSG:4326"):
-        exchanged = _exchanged(north, east)
-    else:
-        possible = (np.abs(north) <= 90) & (east >= -180) & (east <= 360)
-        if n_impossible := int((~possible).sum()):
-            record = int(np.flatnonzero(known)[~possible][0]) + 1
+    n_zero = int(((north == 0) & (east == 0)).sum())
+    hints = [f"{n_zero} record(s) at 0, 0: perhaps without a place"] if n_zero else []
+    if places["crs"] in (None, "EPSG:4326"):
+        impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
+        if impossible.any():
+            record = int(table.index.get_indexer(cells.index[impossible])[0]) + 1
             hints.append(
-                f"{n_impossible} record(s) with an impossible place, such as record {record}: left out as a place"
+                f"{impossible.sum()} record(s) with an impossible place, such as record {record}: left out as a place"
             )
-        exchanged = _exchanged(north, east)
-        low, high = _INHABITED
-        here, there = ((low <= values) & (values <= high) for values in (north, east))
-        if (~here & there).mean() > 0.5:
+        inhabited, exchanged = (_between(values, *_INHABITED) for values in (north, east))
+        if (~inhabited & exchanged).mean() > 0.5:
             return [*hints, "most places lie where no people live: latitude and longitude may be exchanged"]
-        if country := _exchanged_country(north, east):
-            hints.append(
-                f"with latitude and longitude exchanged, nine in ten places would lie in {country}: if that is right, "
-                f"--lat {places['lon']} --lon {places['lat']} exchanges them"
-            )
-    if exchanged:
-        hints.append(f"{exchanged} record(s) lie among the others with their two coordinates exchanged")
+        for country, box in _COUNTRIES.items():
+            if (_between(east, *box[:2]) & _between(north, *box[2:])).mean() >= 0.9:
+                hints.append(
+                    f"with latitude and longitude exchanged, nine in ten places would lie in {country}: if that is "
+                    f"right, --lat {places['lon']} --lon {places['lat']} exchanges them"
+                )
+                break
+    # Places far from the bulk of the others that lie within it with their coordinates exchanged.
+    quantiles = [np.quantile(values, [0.1, 0.9]) for values in (north, east)]
+    boxes = [(low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles]
+    outside = ~_between(north, *boxes[0]) & ~_between(east, *boxes[1])
+    if n := int((outside & _between(east, *boxes[0]) & _between(north, *boxes[1])).sum()):
+        hints.append(f"{n} record(s) lie among the others with their two coordinates exchanged")
     return hints
 
 
-def _exchanged_country(north: FloatArray, east: FloatArray) -> str:
-    """Return a country in which nine in ten places lie once their coordinates are exchanged, "" for none."""
-    for name, (south, top, west, right) in _COUNTRIES.items():
-        if ((south <= east) & (east <= top) & (west <= north) & (north <= right)).mean() >= 0.9:
-            return name
-    return ""
+def _between(values: FloatArray, low: float, high: float) -> BoolArray:
+    return np.asarray((low <= values) & (values <= high))
 
 
-def _exchanged(north: FloatArray, east: FloatArray) -> int:
-    """Count places far from the bulk of the others that lie within it with their coordinates exchanged."""
-    boxes = []
-    for values in (north, east):
-        low, high = np.quantile(values, [0.1, 0.9])
-        boxes.append((low - (high - low) / 2, high + (high - low) / 2))
-    inside = [(low <= values) & (values <= high) for values, (low, high) in zip((north, east), boxes, strict=True)]
-    swapped = [(low <= values) & (values <= high) for values, (low, high) in zip((east, north), boxes, strict=True)]
-    return int((~inside[0] & ~inside[1] & swapped[0] & swapped[1]).sum())
+def _numeric(table: pd.DataFrame) -> list[Any]:
+    return [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
 
 
 def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:
     """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
     return [
-        (first_name, two)
-        for first_name in names
-        for two in names
-        if first_name != two
-        and words(first_name) & first
-        and words(two) & second
-        and _stem(first_name, first) == _stem(two, second)
+        (one, two)
+        for one, two in itertools.permutations(names, 2)
+        if words(one) & first and words(two) & second and words(one) - first == words(two) - second
     ]
-
-
-def _stem(name: Any, vocabulary: frozenset[str]) -> frozenset[str]:
-    return frozenset(words(name) - vocabulary)
 
 
 def _within(values: pd.Series, low: float, high: float) -> bool:
@@ -176,27 +152,25 @@ def _within(values: pd.Series, low: float, high: float) -> bool:
 
 
 def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
+    """Return the CRS of German metres east by the zone in front, None for none."""
     if not _within(north, 5_200_000, 6_150_000):
         return None
     low, high = east.quantile(0.01), east.quantile(0.99)
-    for zone, code in ((32, 4647), (33, 5650)):
-        if zone * 1e6 < low and high < (zone + 1) * 1e6:
-            return f"EPSG:{code}"
-    for zone in (2, 3, 4, 5):
-        if zone * 1e6 < low and high < (zone + 1) * 1e6:
-            return f"EPSG:{31464 + zone}"
-    return None
+    zones = {32: 4647, 33: 5650, **{zone: 31464 + zone for zone in (2, 3, 4, 5)}}
+    return next((f"EPSG:{code}" for zone, code in zones.items() if zone * 1e6 < low and high < (zone + 1) * 1e6), None)
 
 
-def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
-    """Return a role and a reason for each column."""
+def propose(
+    table: pd.DataFrame, types: Mapping[Any, str] | None = None, places: PlaceColumns | None = None
+) -> dict[Any, tuple[str, str]]:
+    """Return a role and a reason for each column; the types default to those of the table."""
+    types = {name: _type_of(table[name]) for name in table.columns} if types is None else types
     roles = {}
     ends, person = _relations(table, types), repeated_ids(table)[:1]
     for name in table.columns:
         if ends is not None:
-            roles[name] = (
-                ("node", "one end of a relation") if name in ends else ("other", "of a relation, not a person")
-            )
+            end = ("node", "one end of a relation")
+            roles[name] = end if name in ends else ("other", "of a relation, not a person")
         elif places is not None and name in (places["lat"], places["lon"]):
             roles[name] = ("place", str(places["reason"]))
         elif types[name] == "geometry":
@@ -207,6 +181,11 @@ def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns 
         else:
             roles[name] = _role(name, table[name].dropna(), types[name], len(table))
     return roles
+
+
+def _type_of(column: pd.Series) -> str:
+    kinds = {"integer": "integer", "numeric": "number", "datetime64_any": "date"}
+    return next((kind for name, kind in kinds.items() if getattr(pd.api.types, f"is_{name}_dtype")(column)), "text")
 
 
 #: Of a list of relations at least this share of the rows are pairs not met before, at most that share are loops.
@@ -246,7 +225,7 @@ def repeated_ids(table: pd.DataFrame) -> list[Any]:
     return sorted(counts, key=lambda name: -counts[name])
 
 
-def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
+def person_notes(table: pd.DataFrame, person: str | None) -> list[str]:
     """Say whether persons or records are counted, where persons may have several records."""
     if person is not None:
         n = table[person].nunique() + int(table[person].isna().sum())
@@ -257,19 +236,6 @@ def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
         f"says which records are one person's, --person {name} of check, in a recipe the role person, counts persons."
         for name in repeated_ids(table)[:1]
     ]
-
-
-def says_identifier(name: Any) -> bool:
-    """Return whether a column's name is that of an identifier."""
-    return bool(meant(name, "identifier"))
-
-
-def says_name(name: Any) -> bool:
-    """Whether a column's name says that it holds names of persons: "Nachname", "last name"."""
-    name_words = words(name)
-    return bool(name_words & MEANING["name of a person"]) or (
-        "name" in name_words and bool(name_words & {"last", "first", "family"})
-    )
 
 
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
@@ -289,17 +255,13 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
     if _is_weight(name_words, known, kind):
         return "weight", "the name, and positive numbers with a mean of 1 or more"
-    if says_name(name) and kind == "text":
+    of_person = "name" in name_words and name_words & {"last", "first", "family"}
+    if kind == "text" and (of_person or name_words & MEANING["name of a person"]):
         return "identifier", "the name of a person"
-    meanings = meant(name, "sensitive")
-    if meanings:
-        return "sensitive", f"the name says {meanings[0]}"
-    meanings = meant(name, "identifier")
-    if meanings and share > 0.5:
-        return "identifier", f"the name says {meanings[0]}, and {share:.0%} of the values are distinct"
-    meanings = meant(name, "quasi-identifier")
-    if meanings:
-        return "quasi-identifier", f"the name says {meanings[0]}"
+    for role, least in (("sensitive", 0.0), ("identifier", 0.5), ("quasi-identifier", 0.0)):
+        if (meanings := meant(name, role)) and share > least:
+            distinct = f", and {share:.0%} of the values are distinct" if role == "identifier" else ""
+            return role, f"the name says {meanings[0]}{distinct}"
     if kind == "date":
         return "quasi-identifier", "dates, which others may know"
     single = share >= _NEARLY_ALL and len(known) > 1
@@ -309,34 +271,32 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
         return "quasi-identifier", f"{len(counts)} categories, which others may know"
     if kind == "integer" and (len(counts) <= 120 or share < 0.2):
         return "quasi-identifier", f"whole numbers with {len(counts)} values, which others may know"
-    return "other", "measurements of which no sign says that others know them"
+    return "other", "measurements; no sign that others know them"
 
 
 def _is_numbered(known: pd.Series, kind: str) -> bool:
     """Tell running numbers and numbers of one length from measurements that happen to be distinct."""
     if kind != "integer":
         return False
-    numbers = known.to_numpy(np.int64)
-    return bool(np.ptp(numbers) < 10 * len(numbers) or np.ptp(known.astype(str).str.len()) == 0)
+    return bool(np.ptp(known.to_numpy(np.int64)) < 10 * len(known) or np.ptp(known.astype(str).str.len()) == 0)
 
 
-def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
+def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
     """Tell a survey's weight, not negative and 1 or more on average, from a body's by name and range."""
-    if kind not in ("integer", "number") or not told & (MEANING["weight"] | MEANING["weight of a survey or a body"]):
-        return False
-    if told & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"}:
+    survey = name & MEANING["weight"]
+    if kind not in ("integer", "number") or not (survey or name & MEANING["weight of a survey or a body"]):
         return False
     numbers = known.to_numpy(np.float64)
-    plain = not told & MEANING["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
-    body = plain and 2 < np.median(numbers) < 150
-    return bool((numbers >= 0).all() and numbers.mean() > 0.9 and not body)
+    sure = survey or name & {"survey", "sample", "design", "person", "weights"}
+    body = name & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"} or (not sure and 2 < np.median(numbers) < 150)
+    return bool(not body and (numbers >= 0).all() and numbers.mean() > 0.9)
 
 
 def survey_weights(column: pd.Series, population: float | None = None) -> tuple[pd.Series, str]:
     """Return the number of persons that each record stands for, at least 1, and a note about changes.
 
-    Weights are scaled to the size of the population where that is told. Those below 1 (normalised ones have a mean of
-    1), and missing ones, count as 1: the fewest persons that the weights allow, so that no risk is told too small.
+    Weights are scaled to the size of the population where it is given. Those below 1 (normalised ones have a mean of
+    1), and missing ones, count as 1: the fewest persons that the weights allow, so that no risk is underestimated.
 
     Raises
     ------
@@ -347,20 +307,21 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
     """
     weights = pd.to_numeric(column, errors="coerce").astype(float)
     bad = (weights.isna() & column.notna()) | (weights < 0) | np.isinf(weights)
-    if bad.any() or not (weights > 0).any():
+    if bad.any():
         raise DataError(
             f"`weight` must be a column of numbers of at least 0, not all 0, got {int(bad.sum())} others in "
             f"{column.name!r}, such as {text_of(column[bad].iloc[0])!r}: give that column another role, or correct them"
-            if bad.any()
-            else f"`weight` must be a column with numbers above 0, got none in {column.name!r}: give it another role"
+        )
+    if not (weights > 0).any():
+        raise DataError(
+            f"`weight` must be a column with numbers above 0, got none in {column.name!r}: give it another role"
         )
     changes, scaled = [], weights.fillna(0)
     if population is not None:
         check_real(population, "population", low=len(weights), why="it holds the records of the file, one person each")
         scaled = scaled * population / scaled.sum()
         changes.append(f"they were scaled from a sum of {weights.sum():,.6g} to a population of {population:,.0f}")
-    small = int((scaled < 1 - 1e-9).sum())
-    if small:
+    if small := int((scaled < 1 - 1e-9).sum()):
         changes.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
         if population is None:
             changes.append(

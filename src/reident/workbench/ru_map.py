@@ -85,8 +85,7 @@ def risk_utility(
     progress : bool
     **keywords
         ``quasi``, ``sensitive``, ``person``, ``hierarchies``, ``epsilon_quasi``, ``public`` as for `Dataset`; ``kind``
-        ("places", "table" or "network"); ``n_released``, records released in each repetition; ``known``, the intruder's
-        real file instead of a simulated one, its index labels those of the same persons in `data`.
+        ("places", "table" or "network"); ``n_released``, records released in each repetition.
 
     Returns
     -------
@@ -111,11 +110,12 @@ def risk_utility(
     -----
     Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
     """
-    n_released, kind, known = (keywords.pop(name, None) for name in ("n_released", "kind", "known"))
-    records = Dataset.of(data, **keywords).records(kind, known=known)
+    n_released, kind = keywords.pop("n_released", None), keywords.pop("kind", None)
+    records = Dataset.of(data, **keywords).records(kind)
     planned = plan(records, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released,
                    limit=limit)  # fmt: skip
-    planned.check_public(records.public)
+    names = [s["method"] for s in planned.settings[1:]] + [n for n, _ in (*planned.attacks, *planned.utilities)]
+    check_public_used(records.public, [find(name) for name in dict.fromkeys(names)])
     trials = planned.run(repetitions=repetitions, seed=seed, jobs=jobs, cache=cache, progress=progress)
     for name, reason in planned.not_applicable(trials).items() if attacks else ():
         warnings.warn(f"`{name}` does not apply to any of these releases: {reason}", UserWarning, stacklevel=2)
@@ -126,19 +126,9 @@ def risk_utility(
 class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
-    Attributes
-    ----------
-    data : Microdata
-    settings : list of dict
-        One a release: ``method`` and ``options``; the first is the original.
-    attacks, utilities : list of [name, settings]
-    intruder : Intruder
-    varying : mapping of str to list of str
-        Method -> the options that vary along its curve.
-    left_out : mapping of str to str
-        Methods that were not named and cannot be applied to the data -> the reason.
-    limit : float
-        The tolerable risk of a person.
+    ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
+    ``[name, settings]``; ``varying``: the options that vary along a method's curve; ``left_out``: methods that cannot
+    be applied to the data, with the reason.
     """
 
     data: Microdata
@@ -149,13 +139,6 @@ class Plan:
     varying: Mapping[str, list[str]]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
-
-    def check_public(self, public: Mapping[str, Any]) -> None:
-        """Refuse public inputs that none of the methods, attacks and utilities takes."""
-        names = [setting["method"] for setting in self.settings[1:]] + [
-            name for name, _ in (*self.attacks, *self.utilities)
-        ]
-        check_public_used(public, [find(name) for name in dict.fromkeys(names)])
 
     def run(
         self, *, settings: Sequence[Mapping[str, Any]] | None = None, repetitions: int = 10, seed: int = 0,
@@ -188,12 +171,11 @@ class Plan:
         outcome = report.outcomes.get(trial["attack"])
         return pd.DataFrame(columns=["release", "known", "right"]) if outcome is None else outcome.links
 
-    def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
+    def frame(self, trials: pd.DataFrame) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
         pairs = itertools.product(self.attacks, self.utilities)
         parts = [
-            self._panel(trials, name, settings, utility, options, level)
-            for (name, settings), (utility, options) in pairs
+            self._panel(trials, name, settings, utility, options) for (name, settings), (utility, options) in pairs
         ]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
@@ -207,7 +189,7 @@ class Plan:
         return {name: why.mode().iloc[0] for name, why in reasons.items() if len(why) and why.notna().all()}
 
     def _panel(
-        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
+        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters
     ) -> pd.DataFrame:
         measured = trials[(trials["attack"] == name) & trials["risk"].notna() & trials[utility].notna()]
         measured = measured.astype(dict.fromkeys([*_MEANS, "risk", utility], float))
@@ -215,7 +197,7 @@ class Plan:
         if releases.empty:
             return pd.DataFrame(columns=COLUMNS)
         frame = ru_frame(
-            releases, method="method", parameter="options", risk="risk", utility=utility, level=level,
+            releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
             attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"value": "setting"})  # fmt: skip
         chosen = [json.loads(text) for text in frame["setting"]]
@@ -387,6 +369,5 @@ def _intruder(
             n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
         n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))
     n_known = n_known or max(4, min(n // 4, 500))
-    if data.known is None:
-        check_integer(n_known, "n_known", low=1, high=n)
+    check_integer(n_known, "n_known", low=1, high=n)
     return check_intruder(data, n_known, overlap, n_released)

@@ -23,7 +23,7 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["INTRUDERS", "NO_WEIGHT", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
+__all__ = ["INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -35,7 +35,7 @@ ROLES = {
     "person": "records with the same value are one person's: persons are counted, and it is never released",
     "household": "records with the same value live together",
     "node": "one end of a relation: two such columns are a network",
-    "free text": "may name anybody: never released",
+    "free text": "may name persons: never released",
     "other": "left out unless it is named",
 }
 #: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
@@ -53,10 +53,6 @@ SINGLE = ("person", "household", "weight")
 UNKNOWN = (
     "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
     "(reident open --role COLUMN=quasi-identifier)"
-)
-NO_WEIGHT = (
-    "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
-    "command line --role COLUMN=weight of reident open"
 )
 
 
@@ -83,8 +79,8 @@ class Schema:
     ----------
     columns : mapping of str to Column
     places : mapping or None
-        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees),
-        and where wanted ``impossible``, "leave out" or "refuse"; None for none or a geometry.
+        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees);
+        None for none or a geometry.
     population : float or None
         How many persons the weights stand for together; None: as many as they say.
     crs : str or None
@@ -165,7 +161,7 @@ class Schema:
         schema = self
         for word, given in roles.items():
             role = WORDS[check_choice(word, "role", tuple(WORDS))]
-            names = check_several(() if given is None else given, word)
+            names = check_several(given, word)
             secrets: dict[str, list[str]] = {}
             if role == "sensitive":
                 names, secrets = self._secrets(names)
@@ -185,7 +181,10 @@ class Schema:
             schema.single(role)
         if population is not None:
             if schema.single("weight") is None:
-                raise ParameterError(NO_WEIGHT)
+                raise ParameterError(
+                    "`population` must come with the column of weights that is scaled to it, got none: `weight` names "
+                    "one, on the command line --role COLUMN=weight of reident open"
+                )
             schema = replace(schema, population=check_real(population, "population", low=1))
         if lat is not None:
             return schema.with_places(lat, lon, crs)
@@ -228,7 +227,6 @@ class Schema:
         return pd.DataFrame([{"column": name, **asdict(column)} for name, column in self.columns.items()])
 
     def __str__(self) -> str:
-        """Return the table."""
         return str(self.frame.to_string(index=False))
 
     def save(self, path: str | Path) -> Path:
@@ -251,17 +249,16 @@ class Schema:
         places, population = values.get("places"), values.get("population")
         if places is not None:
             for name in check_mapping(places, "places"):
-                check_choice(name, "places", ("lat", "lon", "crs", "impossible"))
+                check_choice(name, "places", ("lat", "lon", "crs"))
             for name in ("lat", "lon"):
                 check_text(places.get(name), f"places: {name}", optional=False)
         if population is not None:
             check_real(population, "population", low=1)
-        beside = {name: _beside(column, folder) for name, column in columns.items()}
-        return cls.of(beside, places=places, population=population)
+        return cls.of(columns, folder, places=places, population=population)
 
     @classmethod
-    def of(cls, columns: Mapping[str, Mapping[str, Any]], **further: Any) -> Schema:
-        """Return the schema of columns as a recipe lists them."""
+    def of(cls, columns: Mapping[str, Mapping[str, Any]], folder: Path = Path(), **further: Any) -> Schema:
+        """Return the schema of columns as a recipe lists them; files of hierarchies may lie in the folder."""
         made, new, derived = {}, {}, []
         for name, stated in columns.items():
             role = stated.get("role", "")
@@ -271,6 +268,10 @@ class Schema:
                 derived.append(name)
             else:
                 fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
+                form = fields.get("hierarchy")
+                file = form.get("file") if isinstance(form, Mapping) else form
+                if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():
+                    fields["hierarchy"] = str(folder / file)
                 if fields.get("secret") is not None:
                     check_listed(fields["secret"], f"secret values of {name}")
                 made[name] = Column(**fields)
@@ -315,12 +316,3 @@ def read_values(path: str | Path) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     return check_mapping(values, "recipe")
-
-
-def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Return a column with the path of its hierarchy file, which may lie beside the recipe."""
-    form = column.get("hierarchy")
-    name = form.get("file") if isinstance(form, Mapping) else form
-    if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
-        return column
-    return {**column, "hierarchy": str(folder / name)}

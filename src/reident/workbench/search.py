@@ -118,21 +118,20 @@ class Search:
 
         Risks of refused releases are lower bounds, since no further attack was run; `refused` names the attack.
         """
-        judged, n = self.judged, len(self.judged)
-        risk = judged["share_above_limit"].astype(float).to_numpy()
-        method = judged["chain"].str.replace(r" \(.*?\)", "", regex=True).to_numpy()
-        value = judged["chain"].str.findall(r"\((.*?)\)").str.join("; ").to_numpy()
-        passed = judged["passed"].astype(bool).to_numpy()
-        refused = pd.Series(judged["attack"].to_numpy(object)).mask(passed, None)
-        frame = pd.DataFrame({"method": method, "value": value, "risk": risk, "utility": judged["kept"].to_numpy(float),
-                              "n_above": judged["n_above"].to_numpy(), "refused": refused})  # fmt: skip
+        judged = self.judged.reset_index(drop=True)
+        frame = pd.DataFrame({
+            "method": judged["chain"].str.replace(r" \(.*?\)", "", regex=True),
+            "value": judged["chain"].str.findall(r"\((.*?)\)").str.join("; "),
+            "risk": judged["share_above_limit"].astype(float), "utility": judged["kept"].astype(float),
+            "n_above": judged["n_above"],
+            "refused": judged["attack"].astype(object).mask(judged["passed"].astype(bool), None),
+        })  # fmt: skip
         ends = {f"{name}_{end}": frame[name] for name in ("risk", "utility") for end in ("low", "high")}
-        frame = frame.assign(**ends, parameter="", risk_worst=risk, n=self.draws if n else [], undominated=np.nan,
-                             attack="persons above the limit (share)", analysis="columns kept (share)")  # fmt: skip
-        frame = frame.sort_values(["method", "utility"], kind="stable")
-        if not n:
-            return frame
-        return anchor(frame, ORIGINAL, risk=self.before.share_above_limit, utility=1.0)
+        frame = frame.assign(
+            **ends, parameter="", risk_worst=frame["risk"], n=self.draws if len(judged) else [], undominated=np.nan,
+            attack="persons above the limit (share)", analysis="columns kept (share)",
+        ).sort_values(["method", "utility"], kind="stable")  # fmt: skip
+        return anchor(frame, ORIGINAL, risk=self.before.share_above_limit, utility=1.0) if len(judged) else frame
 
     def plot(self, *, tolerate: float = 0.0, ax: Axes | None = None) -> Axes:
         """Draw the risk-utility map of the candidates; the ring is the advised release."""
@@ -172,12 +171,12 @@ class Search:
                 f"{limit:.0%}, against {before} in the data as they are; the most useful of the releases tried that "
                 f"passes every attack of reident check{more}"
             )
-        refused = self.judged[~self.judged["passed"].astype(bool)]
+        is_passed = self.judged["passed"].astype(bool)
+        refused, passing = self.judged[~is_passed], self.judged[is_passed]
         if refused.empty:
             return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
         safest = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
         ended = ", where the search ended" if len(self.judged) % MOST_JUDGED == 0 else ""
-        passing = self.judged[self.judged["passed"].astype(bool)]
         alone = ""
         if len(passing):  # steps that pass by themselves, but with no other step
             best = passing.loc[passing["kept"].astype(float).idxmax()]
@@ -240,9 +239,9 @@ def search_release(
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)))
-    every = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
-    n_chains = sum(any(part.step for part in chain) for chain in every)
-    chains = [chain for chain in every if any(part.step for part in chain) and not any(part.reason for part in chain)]
+    every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
+    every = sorted(every, key=bench.promise, reverse=True)
+    chains = [chain for chain in every if not any(part.reason for part in chain)]
     apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
     judged: dict[tuple[int, ...], tuple[tuple[Part, ...], dict[str, Any]]] = {}
 
@@ -262,10 +261,9 @@ def search_release(
         """Return the next pieces to judge; none if a chain passed that no more useful one is waiting before."""
         listed: dict[tuple[int, ...], tuple[Part, ...]] = {}
         for chain in chains:
-            steps_of_chain = pieces(chain)
-            if any(first(False, piece) for piece in steps_of_chain):
+            if any(first(False, piece) for piece in pieces(chain)):
                 continue
-            unknown = [piece for piece in steps_of_chain if key(piece) not in judged]
+            unknown = [piece for piece in pieces(chain) if key(piece) not in judged]
             if not unknown:
                 break
             listed[key(unknown[0])] = unknown[0]
@@ -297,12 +295,12 @@ def search_release(
             if callable(progress):
                 progress(len(judged), bar.total)
     complete = (tuple(part for part in chain if part.step) for chain in chains)
-    chosen = next((steps_of_chain for steps_of_chain in complete if first(True, steps_of_chain)), None)
+    chosen = next((chain for chain in complete if first(True, chain)), None)
     unmade = [part for slot in parts for part in slot if part.reason]
     table = [row for _, row in judged.values()]
     table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
     before, records, known = bench.before(), bench.records, bench.known
-    search = Search(pd.DataFrame(table, columns=ROW), before, records, known, n_chains, draws, scale,
+    search = Search(pd.DataFrame(table, columns=ROW), before, records, known, len(every), draws, scale,
                     price_before=bench.priced(records[known]))  # fmt: skip
     if chosen is None:
         return replace(search, groups=bench.groups(bench.original(), before))
@@ -321,10 +319,9 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
     """Return the steps of a recipe's chain, each with all combinations of its parameters' values."""
     slots: list[list[Step | None]] = []
     for stated in chain:
-        entry = find(stated["method"], "anonymiser")
         values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
-        columns = stated.get("columns")
-        slots.append([Step.of(entry, settings, columns and list(columns)) for settings in settings_of(entry, values)])
+        every, columns = settings_of(find(stated["method"], "anonymiser"), values), stated.get("columns") or None
+        slots.append([Step(stated["method"], columns=columns, **settings) for settings in every])
     return slots
 
 
@@ -339,7 +336,7 @@ def slots_of(
     for kind in ("table", "places"):
         if kind not in tried:
             continue
-        steps = [Step.of(find(method["method"]), method["options"]) for method in tried[kind]]
+        steps = [Step(method["method"], **method["options"]) for method in tried[kind]]
         steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
         needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
         slots.append([*steps, *([] if needed else [None])])
@@ -352,17 +349,17 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
     """
     larger: list[Step] = []
-    classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     shares = pd.Series(dtype=float)
     if dataset.fewest:
         shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
     close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
-    for step in classes.values():
-        usual = sorted({int(other.settings["k"]) for other in tried if other.entry.name == step.entry.name})
+    classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
+    for name, step in classes.items():
+        usual = sorted({int(other.settings["k"]) for other in tried if other.entry.name == name})
         sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(dataset)]
-        larger += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
+        larger += [_changed(step, k=k) for k in sizes]
         if close > 0 and "t" in step.settings:
-            larger += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+            larger += [_changed(step, k=k, t=close) for k in [*usual, *sizes]]
     return larger
 
 
@@ -371,4 +368,8 @@ def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
     safest = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
     grids = [step for step in tried if step.settings.get("min_count") == 1]
     counts = [times * safest for times in _CROWDS if 10 * times * safest <= n]
-    return [Step.of(step.entry, {**step.settings, "min_count": count}) for step in grids for count in counts]
+    return [_changed(step, min_count=count) for step in grids for count in counts]
+
+
+def _changed(step: Step, **settings: Any) -> Step:
+    return Step(step.entry.name, **{**step.settings, **settings})

@@ -37,14 +37,7 @@ _PERSON = "\0whose"
 class Intruder:
     """Sizes of the files of a simulated intruder.
 
-    Attributes
-    ----------
-    n_known : int
-        Persons whose quasi-identifiers (and places) the intruder knows exactly.
-    overlap : float
-        The share of them who are in the release.
-    n_released : int
-        Records of the release on which the attack is run; drawn from the data.
+    The intruder knows all of `n_known` persons; a share `overlap` of them is among the `n_released` records.
     """
 
     n_known: int
@@ -60,8 +53,6 @@ class Intruder:
 def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: int | None) -> Intruder:
     """Return the sizes of an intruder's files, checked; `n_released` None releases all other records."""
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
-    if data.known is not None:
-        return Intruder(len(data.known), 1.0, min(n_released or len(data.table), len(data.table)))
     common = round(overlap * n_known)
     largest = len(data.table) - (n_known - common)
     n_released = largest if n_released is None else n_released
@@ -77,20 +68,9 @@ def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: in
 class Drawn:
     """Both files of a trial; each has ids of its own, in a random order.
 
-    Attributes
-    ----------
-    data : Microdata
-        The records to be released.
-    known : DataFrame
-        The persons that the intruder knows.
-    secrets : Series or None
-        Their sensitive values, to evaluate claims.
-    truth : DataFrame
-        ``release`` and ``known``: the true pairs.
-    network : Network or None
-        The relations between the known persons, by their rows.
-    persons : Series or None
-        The person of each record of either file, by its id.
+    ``data``: the records to be released; ``known``: the persons that the intruder knows, with their sensitive values
+    ``secrets``; ``truth``: the true pairs, columns ``release`` and ``known``; ``network``: the relations between the
+    known persons, by their rows; ``persons``: the person of each record of either file, by its id.
     """
 
     data: Microdata
@@ -103,21 +83,22 @@ class Drawn:
 
 def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
     """Draw the records to be released, and the persons that the intruder knows."""
-    if data.network is not None:
-        rows = replace(data, table=pd.DataFrame({"row": np.arange(len(data.table))}), known=None, sensitive=None)
-        original, known, truth = _tables(rows, intruder, rng)
+    is_network, together = data.network is not None, data.persons
+    table = pd.DataFrame({"row": np.arange(len(data.table))}) if is_network else data.table
+    files = overlapping_files(
+        table if together is None else table.assign(**{_PERSON: together}), together=together,
+        n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng,
+    )  # fmt: skip
+    original, known, truth = files.original, files.known.copy(), files.truth
+    if is_network:
         relations = _among(data.network, original["row"].to_numpy(), list(original.index))
         background = _among(data.network, known["row"].to_numpy(), range(len(known)))
         return Drawn(replace(data, table=original[[]], network=relations), known[[]], None, truth, background)
-    several = data.persons is not None
-    table = data.table.assign(**{_PERSON: data.persons}) if several else data.table
-    original, known, truth = _tables(replace(data, table=table), intruder, rng)
-    persons = pd.concat([original.pop(_PERSON), known.pop(_PERSON)]) if several else None
+    persons = None if together is None else pd.concat([original.pop(_PERSON), known.pop(_PERSON)])
     secrets = None
     if data.sensitive is not None:
-        secrets = known.pop(data.sensitive) if data.known is None else pd.Series(np.nan, known.index, dtype=object)
+        secrets = known.pop(data.sensitive).astype(object)
         pairs = truth.set_index("known")["release"]
-        secrets = secrets.astype(object)
         secrets[pairs.index] = original[data.sensitive].reindex(pairs).to_numpy(object)
     return Drawn(replace(data, table=original, persons=persons), known, secrets, truth, persons=persons)
 
@@ -129,28 +110,6 @@ def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
     u, v = (place[ends] for ends in network.edges())
     inside = (u >= 0) & (v >= 0)
     return network_from_edges(u[inside], v[inside], len(rows), names)
-
-
-def _tables(
-    data: Microdata, intruder: Intruder, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    if data.known is None:
-        files = overlapping_files(
-            data.table, together=data.persons, n_original=intruder.n_released, n_known=intruder.n_known,
-            n_common=intruder.n_common, rng=rng,
-        )  # fmt: skip
-        return files.original, files.known.copy(), files.truth
-    rows = rng.permutation(len(data.table))[: intruder.n_released]
-    original = data.table.iloc[rows]
-    truth = pd.DataFrame({"label": original.index, "release": [f"r{i}" for i in range(len(rows))]})
-    known = data.known.iloc[rng.permutation(len(data.known))]
-    names = pd.Series([f"k{i}" for i in range(len(known))], index=known.index)
-    truth["known"] = names.reindex(truth["label"]).to_numpy()
-    return (
-        original.set_axis(pd.Index(truth["release"], name="release")),
-        known.set_axis(pd.Index(names, name="known")),
-        truth.dropna(subset=["known"])[["release", "known"]].reset_index(drop=True),
-    )
 
 
 def _knowledge(files: Drawn, release: Release) -> Knowledge:
@@ -179,21 +138,11 @@ def risk_trial(
     rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
     options: str, attacks: str, utilities: str, limit: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Draw two files, release one, evaluate the release, and measure its utility.
+    """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    Parameters
-    ----------
-    rng : Generator
-    context : tuple
-        The data, and the methods that the user's session registered.
-    data : str
-        A digest of the data.
-    intruder, options, attacks, utilities : str
-        JSON: the sizes of `Intruder`; the parameters of the method; lists of ``[name, settings]``.
-    method : str
-        A registered anonymiser, or "original".
-    limit : float
-        Tolerable risk of a person.
+    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `intruder`,
+    `options`, `attacks`, `utilities`: JSON of the sizes of `Intruder`, of the parameters of the method, and of lists of
+    ``[name, settings]``; `method`: a registered anonymiser, or "original".
 
     Returns
     -------

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-import shlex
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +13,11 @@ import pandas as pd
 import traitlets
 
 from reident.base import ParameterError, check_replaceable, processors, record_files
-from reident.plotting.interactive import map_data, ru_map_widget
+from reident.plotting.interactive import map_data
 from reident.workbench.assessing import Assessment, assess_into, described
 from reident.workbench.check import check
 from reident.workbench.column_choice import ColumnChoice
-from reident.workbench.controls import WIDE, bold, spoken
+from reident.workbench.controls import WIDE, Page, StoppedError, bold, sentence, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import protect
@@ -28,7 +25,7 @@ from reident.workbench.printing import assessment_lines, release_lines
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.search import DRAWS
-from reident.workbench.wizard_page import MAP, RULE, STYLE, download, found_text, head, linked, roles_text, sentence
+from reident.workbench.wizard_page import MAP, RULE, STYLE, found_text, head, linked, roles_text
 
 __all__ = ["Wizard"]
 
@@ -37,15 +34,10 @@ _INTRUDERS = {"knows that a person is in the file": "prosecutor", "does not know
 _PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}
 
 
-class _StoppedError(Exception):
-    """The run was stopped on the page."""
-
-
-class Wizard:
+class Wizard(Page):
     """Widgets for one's own data, from the file to the checked release.
 
-    The page calls `assess`, `protect` and `check`, and writes the recipe; `text` has the commands that do the same.
-    Results of other choices are removed.
+    The page calls `assess`, `protect` and `check`, and writes the recipe. Results of other choices are removed.
 
     Parameters
     ----------
@@ -59,39 +51,33 @@ class Wizard:
 
     Examples
     --------
-    >>> wizard = Wizard()
-    >>> wizard.commands()
-    {}
+    >>> Wizard().assess.disabled
+    True
     """
 
     def __init__(
         self, file: str = "", *, folder: str | Path = ".", profile: str = "quick", seed: int = 0, jobs: int = 0
     ) -> None:
+        super().__init__()
         self.folder = Path(folder).resolve()
         self.seed, self.jobs = seed, jobs
         self.opened: OpenedFile | None = None
         self.recipe = Recipe()
         self.assessment: Assessment | None = None
         self.released = ""
-        self._thread, self._stopped = threading.Thread(), False
-        self._first: str | None = None
         self._located: tuple[Any, ...] = ()
         names = sorted(path.name for path in self.folder.iterdir() if path.is_file() and file_kind(path) in _ENDS)
         self.file = widgets.Combobox(options=names, placeholder="a file of the folder, or a path", description="file",
                                      ensure_option=False, **WIDE)  # fmt: skip
         self.part = widgets.Dropdown(description="sheet", **WIDE)
         self._parts = widgets.VBox([self.part])
-        self.found, self.wrong, self.state, self.verdict, self.taken, self.script = (widgets.HTML() for _ in range(6))
+        self.found, self.wrong, self.taken = (widgets.HTML() for _ in range(3))
         self.columns = ColumnChoice(self._choose)
-        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
-        self.tolerate = widgets.BoundedFloatText(0.0, min=0, max=1, step=0.01, description="share above", **WIDE)
         self.intruder = widgets.Dropdown(options=_INTRUDERS, description="intruder", **WIDE)
         self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
         self.assess = widgets.Button(description="Assess", button_style="primary")
         self.protect = widgets.Button(description="Make the release and check it")
         self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
-        self.stop = widgets.Button(description="Stop", disabled=True)
-        self.map = ru_map_widget()
         self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{MAP}</p>")])
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
@@ -100,7 +86,6 @@ class Wizard:
             control.observe(lambda _: self._change(), "value")
         self.assess.on_click(lambda _: self.run("assess"))
         self.protect.on_click(lambda _: self.run("protect"))
-        self.stop.on_click(lambda _: self.cancel())
         self._later = widgets.VBox(
             [
                 head("2. The columns"), widgets.HTML(roles_text()), self.columns.widget, self.wrong,
@@ -108,7 +93,6 @@ class Wizard:
                 self.profile, widgets.HBox([self.assess, self.stop]),
                 head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
                 head("5. Files to take away"), self.taken,
-                head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
         unseen = spoken(self.found, self.wrong, self.state, self.verdict)
@@ -116,9 +100,6 @@ class Wizard:
         self.widget = widgets.VBox([*first, self._later])
         self._open()
         self.file.value = file
-
-    def _repr_mimebundle_(self, **kws: Any) -> Any:
-        return self.widget._repr_mimebundle_(**kws)
 
     # -- choices -------------------------------------------------------------------------------------------------
 
@@ -159,9 +140,8 @@ class Wizard:
             self.part.options = ()
             self.part.description = "layer" if "layer" in self.opened.source else "sheet"
             self._parts.layout.display = "" if len(self.opened.parts) > 1 else "none"
-            self._first = self.opened.source.get(self.part.description)
             self.part.options = self.opened.parts
-            self.part.value = self._first
+            self.part.value = self.opened.source.get(self.part.description)
         self.columns.offer(self.opened)
         self._choose()
         self._later.layout.display = ""
@@ -209,84 +189,35 @@ class Wizard:
         self.assessment, self.released = None, ""
         self.verdict.value = self.taken.value = ""
         self._draw()
-        self._show()
+        self.show()
 
-    def _show(self) -> None:
-        busy = self._thread.is_alive()
-        self.assess.disabled = busy or self.opened is None or bool(self.wrong.value)
-        self.stop.disabled = not busy
-        self.protect.disabled = busy or not self._is_advised
-        self.script.value = f"<pre>{html.escape(self.text)}</pre>{download('reident.sh', self.text.encode())}"
-
-    @property
-    def _is_advised(self) -> bool:
-        return self.assessment is not None and self.assessment.passed
-
-    def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of each `reident` command that gives the same files; none without a file."""
-        if self.opened is None:
-            return {}
-        out, release = self.out, self.released or self._free()
-        file = f"./{self.file.value}" if self.file.value.startswith("-") else self.file.value
-        running = ["--profile", self.profile.value, "--seed", str(self.seed), "--jobs", str(self.jobs)]
-        advised = ["--recipe", f"{out}/report/recipe.yaml"]
-        commands = {
-            "assess": ["assess", "--recipe", f"{out}/recipe.yaml", "--out", f"{out}/report", *running],
-            "protect": ["protect", *advised, "--out", release],
-            "check": ["check", release, "--against", file, *advised, "--out", f"{out}/check"],
-        }
-        is_refused = self.assessment is not None and not self._is_advised
-        return {"assess": commands["assess"]} if is_refused else commands
+    def show(self) -> None:
+        """Show which buttons can be used."""
+        self.assess.disabled = self.is_busy or self.opened is None or bool(self.wrong.value)
+        self.stop.disabled = not self.is_busy
+        self.protect.disabled = self.is_busy or self.assessment is None or not self.assessment.passed
 
     def _free(self) -> str:
         """Return the first folder for a release that is not there yet: none is ever overwritten."""
         names = (f"{self.out}/release{number}" for number in ("", *(f"-{i}" for i in range(2, 10_000))))
         return next(name for name in names if not (self.folder / name).exists())
 
-    @property
-    def text(self) -> str:
-        """The commands as a script; they read the recipe that Assess writes."""
-        lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
-        return "\n".join([*lines, *(shlex.join(["reident", *words]) for words in self.commands().values()), ""])
-
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def run(self, step: str, *, wait: bool = False) -> None:
         """Run a step beside the page: "assess", or "protect" and its check."""
-        if self._thread.is_alive() or self.opened is None:
+        if self.is_busy or self.opened is None:
             return
         if step == "assess":
             self._change()
-        self._stopped = False
-        work = {"assess": self._assess, "protect": self._protect}[step]
-        thread = self._thread = threading.Thread(target=self._work, args=(work,), daemon=True)
-        thread.start()
-        self._show()
-        if wait:
-            thread.join()
-
-    def cancel(self) -> None:
-        """Stop after the release under way; finished parts are stored, and the next run goes on from there."""
-        self._stopped = True
-
-    def _work(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-            self.state.value = "Done."
-        except _StoppedError:
-            self.state.value = "Stopped. What had finished is kept for the next time."
-        except Exception as error:  # it would be lost in the thread
-            self.state.value = bold(sentence(error))
-        finally:
-            self._thread = threading.Thread()
-            self._show()
+        self.start({"assess": self._assess, "protect": self._protect}[step], wait=wait)
 
     def _assess(self) -> None:
         place, began, recipe = self.folder / self.out, time.monotonic(), self.chosen()
 
         def progress(judged: int, n: int) -> None:
             if self._stopped:
-                raise _StoppedError
+                raise StoppedError("Stopped. What had finished is kept for the next time.")
             seconds = time.monotonic() - began
             self.state.value = f"<p>{judged} of at most {n} releases were judged ({seconds:.0f} s).</p>"
 
@@ -296,15 +227,14 @@ class Wizard:
         recipe.write(place / "recipe.yaml")
         record_files(place, ["recipe.yaml"])
         assessment = assess_into(
-            place / "report", self.dataset(), recipe, command=self.text, profile=self.profile.value, seed=self.seed,
+            place / "report", self.dataset(), recipe, profile=self.profile.value, seed=self.seed,
             jobs=processors(self.jobs), progress=progress,
         )  # fmt: skip
         progress(0, 0)
         self.assessment = assessment
         lines = assessment_lines(assessment)
-        self.verdict.value = bold(lines[0]) + "".join(
-            f"<p><small>{html.escape(line)}</small></p>" for line in lines[1:]
-        )
+        others = (f"<p><small>{html.escape(line)}</small></p>" for line in lines[1:])
+        self.verdict.value = bold(lines[0]) + "".join(others)
         self._draw()
         self._offer_files()
 
@@ -342,3 +272,4 @@ class Wizard:
         self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
             f"<p>{linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
+        self.state.value = "Done."

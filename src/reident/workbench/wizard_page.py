@@ -8,11 +8,10 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from reident.base import DataError, ParameterError
 from reident.workbench.opening import OpenedFile
 from reident.workbench.schema import ROLES
 
-__all__ = ["MAP", "RULE", "STYLE", "download", "found_text", "head", "linked", "roles_text", "sentence"]
+__all__ = ["MAP", "RULE", "STYLE", "found_text", "head", "linked", "roles_text"]
 
 #: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
 _MOST_BYTES = 30_000_000
@@ -49,12 +48,6 @@ def roles_text() -> str:
     )
 
 
-def sentence(error: Exception) -> str:
-    """Return an error as a sentence; one that was not foreseen with its kind."""
-    foreseen = isinstance(error, DataError | ParameterError)
-    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
-
-
 def found_text(opened: OpenedFile) -> str:
     """Return a description of an opened file, with receipts and notes."""
     notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
@@ -68,13 +61,8 @@ def head(text: str) -> widgets.HTML:
 
 
 def linked(path: Path, name: str) -> str:
-    """Return a link that holds a file, or the name of one too large for that."""
+    """Return a link that holds a file, so that no further address serves confidential data; of a large one the name."""
     if path.stat().st_size > _MOST_BYTES:
         return html.escape(name)
-    return download(name.replace("/", "-"), path.read_bytes(), name)
-
-
-def download(name: str, content: bytes, text: str = "") -> str:
-    """Return a link that holds a file, so that no further address serves confidential data."""
-    address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
-    return f'<a download="{html.escape(name)}" href="{address}">{html.escape(text or name)}</a>'
+    address = f"data:application/octet-stream;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f'<a download="{html.escape(name.replace("/", "-"))}" href="{address}">{html.escape(name)}</a>'

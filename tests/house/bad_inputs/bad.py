@@ -34,7 +34,6 @@ from house.bad_inputs.inputs import (
     D,
 )
 from reident import DataError, ParameterError
-from reident.methods.release import Release
 
 # fmt: off
 #: Function, parameter and the values that are no data for it.
@@ -227,7 +226,6 @@ PARAMETERS = {
     'assess': dict(
         must_keep=["sex"], quasi=["absent", ["age", "age"], ()], lat=["lat_deg"], sensitive=["absent", "age"], limit=[-1, 2, "a"], profile=["fast"],
         seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], methods=[{"absent": []}], population=[3], person=["absent"]),
-    'knowledge_price': dict(limit=[25], max_size=[-1, 0]),
     'check': dict(
         limit=[25], tolerate=[-1], attacks=[["magic"], 3], recipe=[3], new=[[[1]], 'nobody'], earlier=[3], population=[3], called=[3, {"x": "age"}],
         person=["absent"], hierarchies=[np.zeros(2)]),
@@ -330,7 +328,6 @@ TOGETHER = [
     ('assess', DataError, '`file`', dict(data="absent.csv")),
     ('assess', DataError, '`data`', dict(data=TWICE)),
     ('assess', DataError, "there is no graph file at 'absent.csv'", dict(quasi=(), network="absent.csv")),
-    ('knowledge_price', ParameterError, '`quasi`', dict(release=Release("table", MANY[["pay"]], "original", {}, len(MANY)))),
     ('check', DataError, '`file`', dict(original="nowhere.csv")),
     ('check', ParameterError, 'nothing says what an intruder knows', dict(quasi=[])),
     ('assess', ParameterError, '`quasi`', dict(data=MANY.assign(lat_deg="x"), quasi=["age", "lat_deg"])),

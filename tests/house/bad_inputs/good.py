@@ -201,7 +201,6 @@ GOOD = {
     'sweep': dict(trial=draw_one, grid={"x": [1, 2]}, progress=False),
     'adult_with_height': dict(),
     'assess': dict(data=MANY, quasi="age"),
-    'knowledge_price': dict(release=Release("table", MANY, "original", {}, len(MANY)), dataset=Dataset(MANY, quasi=["age", "sex"])),
     'check': dict(release=MANY, original=MANY, pairs="same order", quasi=["age", "sex"], attacks=["exact_join"]),
     'evaluate': dict(release=Release("table", MANY, "original", {}, len(MANY)), knowledge=Dataset(MANY, quasi=["age", "sex"]), attacks=["exact_join"]),
     'errata': dict(),

@@ -25,16 +25,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class Declarations:
-    """Released columns by their declaration.
-
-    Attributes
-    ----------
-    original : mapping of str to str
-        Released column -> the original's.
-    new : mapping of str to str
-        Released column -> its word, "" or "random".
-    derived, undeclared : list of str
-    """
+    """Released columns by declaration: the original's name, the word of a new column, derived and undeclared ones."""
 
     original: dict[Any, Any] = field(default_factory=dict)
     new: dict[Any, str] = field(default_factory=dict)
@@ -68,41 +59,34 @@ def declare(
             raise ParameterError(f"`{option}` must name columns of the release, got {sorted(map(str, absent))}")
     if absent := [name for name in called if name not in dataset.data]:
         raise ParameterError(f"`called` must map columns of the original, got {absent[0]!r}: it lacks it")
-    new = {name: word for name, word in dataset.schema.new.items() if name in cells} | new
-    derived = [*(name for name in dataset.schema.derived if name in cells), *derived]
-    folded: dict[str, Any] = {}
-    for name in dataset.data.columns:
-        folded.setdefault(fold(name), name)
-    stated = {column.called: name for name, column in dataset.schema.columns.items() if column.called}
+    schema, originals = dataset.schema, list(dataset.data.columns)
+    new = {name: word for name, word in schema.new.items() if name in cells} | new
+    derived = [*(name for name in schema.derived if name in cells), *derived]
+    folded = {fold(name): name for name in reversed(originals)}  # of several that differ in signs alone the first
+    stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
-    declared = Declarations()
-    exact = set(dataset.data.columns) & set(cells.columns)
+    exact = {*originals} & {*cells.columns}
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
-    for column in cells:
-        if column == geometry:
-            continue
+    declared = Declarations()
+    for column in (name for name in cells if name != geometry):
         name = stated.get(column)
-        if name is None and column in exact and column not in new and column not in derived:
-            name = column
         if name is None and column not in (*new, *derived):
-            other = folded.get(fold(column))
-            name = other if other not in exact and other not in stated.values() else None
+            alike = folded.get(fold(column))
+            free = alike is not None and alike not in exact and alike not in stated.values()
+            name = column if column in exact else alike if free else None
         if name is not None:
             declared.original[column] = name
         elif column in new:
             declared.new[column] = new[column]
-        elif column in derived:
-            declared.derived.append(column)
         else:
-            declared.undeclared.append(column)
+            (declared.derived if column in derived else declared.undeclared).append(column)
     names = list(declared.original.values())
     if twice := [name for name in names if names.count(name) > 1]:
         raise ParameterError(f"`called` must map each column of the original once, got {twice[0]!r} twice")
-    identifiers = ("identifier", "free text")
     findings = [
         Finding(str(column), f"is the original's {name}, which tells who a record is", "Leave it out of the release.")
         for column, name in declared.original.items()
-        if name in dataset.schema.columns and dataset.schema.columns[name].role in identifiers
+        if name in schema.columns and schema.columns[name].role in ("identifier", "free text")
     ]
     return declared, findings
 

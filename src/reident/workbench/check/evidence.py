@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,8 +18,9 @@ from reident.workbench.check.declarations import Declarations, place_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding
+from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import own_order
+from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
 
@@ -42,16 +42,8 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 class Evidence:
     """The columns of a release as attacks read them, and the findings of the comparison.
 
-    Attributes
-    ----------
-    shown : DataFrame
-        The released columns that attacks use, by the original's names.
-    known : DataFrame
-        The quasi-identifiers as the release writes them, a record of the original a row.
-    secrets : mapping of str to Series
-        The sensitive values as the release writes them.
-    keys : mapping of str to ndarray
-        Numbers that hold released records together.
+    ``shown``: released columns by the original's names; ``known`` and ``secrets``: quasi-identifiers and sensitive
+    values of each record of the original, as the release writes them; ``keys``: numbers that hold records together.
     """
 
     shown: dict[Any, Any] = field(default_factory=dict)
@@ -64,14 +56,11 @@ class Evidence:
     def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
         """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
         frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows)))
-        order = own_order(frame) if len(frame.columns) else np.arange(len(frame))
-        strangers = -2 - np.arange(len(rows))
-        index = np.where(rows >= 0, rows, strangers)[order]
-        matrix = None if read.matrix_km is None else np.asarray(read.matrix_km)[np.ix_(order, order)]
-        form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(frame) else "table"
-        release = Release(
-            form, frame.iloc[order].set_axis(index), read.method, read.options, n_original, matrix_km=matrix
-        )
+        order = own_order(frame)
+        indexed = frame.set_axis(np.where(rows >= 0, rows, -2 - np.arange(len(rows))))
+        release = as_attacked(
+            indexed, read.method, read.options, n_original, matrix_km=read.matrix_km, order=order
+        )  # fmt: skip
         return release, {name: numbers[order] for name, numbers in self.keys.items()}
 
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
@@ -109,61 +98,60 @@ def evidence(
 def _compare(
     result: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
 ) -> None:
+    """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
     if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
         role = "quasi-identifier"
+
+    def refuse(problem: str, remedy: str) -> None:
+        result.findings.append(Finding(str(column), problem, remedy))
+
     if role == "sensitive":
         way = written(true, values, rows)
-        coded = way.way == "coded"
-        released, secret = (way.released, way.known) if coded else (values, true)
+        released, secret = (way.released, way.known) if way.way == "coded" else (values, true)
         if pd.api.types.is_numeric_dtype(released) != pd.api.types.is_numeric_dtype(secret) or true.dtype == bool:
             released, secret = texts_of(released), texts_of(secret)
         result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
-    if role == "quasi-identifier":
+    elif role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
-        if way.way == "coded":
-            result.notes.append(
-                f"{column}: writes the original's values in another way; the pairs show which is which."
-            )
-        if way.way == "unread":
-            result.notes.append(
-                f"{column}: has labels that cannot be read; intruders are assumed to know each person's."
-            )
+        notes = {
+            "coded": "writes the original's values in another way; the pairs show which is which.",
+            "unread": "has labels that cannot be read; intruders are assumed to know each person's.",
+        }
+        result.notes += [f"{column}: {note}" for key, note in notes.items() if way.way == key]
+        return  # its cells are evidence to attacks, whatever they hold
     elif role in ("person", "household"):
         if role == "household":
             result.shown[name] = values
-        result.keys[role] = pd.factorize(texts_of(values).fillna(""))[0]
+        result.keys[role] = codes_of(values)
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:
-            problem = f"keeps the original's numbers in {same:.0%} of the records"
-            result.findings.append(Finding(str(column), problem, "Draw new numbers."))
+            refuse(f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
     elif role == "" and _holds_together(values[paired]):
-        result.keys[str(column)] = pd.factorize(texts_of(values).fillna(""))[0]
-        problem = f"holds records together ({values.nunique()} values in {len(values)} records) and has no role"
-        remedy = f"Give {name} the role household, person, quasi-identifier or other, or leave it out."
-        result.findings.append(Finding(str(column), problem, remedy))
+        result.keys[str(column)] = codes_of(values)
+        refuse(
+            f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
+            f"Give {name} the role household, person, quasi-identifier or other, or leave it out.",
+        )
     if role in ("", "other", "weight"):
         if twin := _twin(values, rows, dataset):
-            problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
-            remedy = f"Give {name} the role quasi-identifier, or leave it out."
-            result.findings.append(Finding(str(column), problem, remedy))
+            refuse(
+                f"follows from {twin}, which intruders know, and has the role {role or 'none'}",
+                f"Give {name} the role quasi-identifier, or leave it out.",
+            )
         else:
             result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
-    if role == "quasi-identifier":  # its cells are evidence to attacks, whatever they hold
-        return
-    at = rows[paired]
-    if true.nunique() < 2 or dependence(_alone(true.iloc[at], features.seed), values[paired], learned=False):
+    own = Features(true.iloc[rows[paired]].to_frame().reset_index(drop=True), (), features.seed)
+    if true.nunique() < 2 or dependence(own, values[paired], learned=False):
         return
     depends = dependence(features, values[paired])
     if depends and depends.column != str(name):
-        problem = f"is declared as {name}, does not follow it, and depends on {depends.partner}"
-        result.findings.append(Finding(str(column), problem, f"Leave it out, or declare it with --derived {column}."))
-
-
-def _alone(true: pd.Series, seed: int) -> Features:
-    return Features(true.to_frame().reset_index(drop=True), (), seed)
+        refuse(
+            f"is declared as {name}, does not follow it, and depends on {depends.partner}",
+            f"Leave it out, or declare it with --derived {column}.",
+        )
 
 
 def _holds_together(values: pd.Series) -> bool:
@@ -182,10 +170,8 @@ def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
         return None
     for name in dataset.quasi:
         true = dataset.data[name].iloc[rows[at]]
-        if follows(texts_of(true), label)[0]:
-            return str(name)
-        rng = np.random.default_rng(0)
-        if true.nunique() > len(at) / 20 and chatterjee(ordered(true), value, rng) > _FUNCTION:
+        varied, rng = true.nunique() > len(at) / 20, np.random.default_rng(0)
+        if follows(texts_of(true), label)[0] or (varied and chatterjee(ordered(true), value, rng) > _FUNCTION):
             return str(name)
     return None
 
@@ -205,19 +191,18 @@ def _place(
         result.findings.append(finding)
         return
     if geometry:
-        points = cells[[cells.geometry.name]]
-        table = in_columns(points, "release")
+        table = in_columns(cells[[cells.geometry.name]], "release")
     else:
-        lat, lon = (pd.to_numeric(cells[name], errors="coerce") for name in placed)
+        axes = dict(zip(("north", "east"), placed, strict=True))
+        degrees = pd.DataFrame({axis: pd.to_numeric(cells[name], errors="coerce") for axis, name in axes.items()})
         try:
-            table = with_places(
-                pd.DataFrame({"north": lat, "east": lon}), "north", "east", release_crs or dataset.crs
-            )  # fmt: skip
+            table = with_places(degrees, "north", "east", release_crs or dataset.crs)
         except DataError as error:
             message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
             raise DataError(f"in the release {message} `release_crs` says so where the original's is another") from None
-    result.shown[LAT], result.shown[LON] = table[LAT].to_numpy(float), table[LON].to_numpy(float)
-    result.findings += true_places(table[[LAT, LON]].to_numpy(float), dataset.table[[LAT, LON]].to_numpy(float), rows)
+    places = table[[LAT, LON]].to_numpy(float)
+    result.shown[LAT], result.shown[LON] = places.T
+    result.findings += true_places(places, dataset.table[[LAT, LON]].to_numpy(float), rows)
 
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
@@ -226,15 +211,15 @@ def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[
     at = at[np.isfinite(true[rows[at]]).all(axis=1)]
     if len(at) < 2:
         return []
-    homes, released_places = true[rows[at]], released[at]
-    same = _equal(homes, released_places)
+    homes, shown = true[rows[at]], released[at]
+    same = _equal(homes, shown)
     if not same.any():
         return []
     from scipy.spatial import cKDTree
 
     near = cKDTree(homes).query(homes, k=min(len(at), 4 * _NEARBY))[1]
     others = ~_equal(homes[:, None, :], homes[near])
-    hits = _equal(homes[:, None, :], released_places[near]) & others
+    hits = _equal(homes[:, None, :], shown[near]) & others
     chance = hits.sum() / max(1, others.sum())
     if binom.sf(same.sum() - 1, len(at), chance) > LEVEL:
         return []
@@ -265,8 +250,8 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
                 block, changed = np.concatenate([[0], np.cumsum(~inside | (step != 0))]), True
     paired = rows >= 0
     rows, block = rows[paired], block[paired]
-    hidden: Mapping[str, FloatArray] = {"rows": np.arange(len(original), dtype=float)}
-    hidden = {**hidden, **{f"column {name}": ordered(original[name]) for name in original}}
+    hidden = {"rows": np.arange(len(original), dtype=float)}
+    hidden |= {f"column {name}": ordered(original[name]) for name in original}
     for name, order in hidden.items():
         step = np.diff(order[rows])[np.diff(block) == 0]
         up, down = int((step > 0).sum()), int((step < 0).sum())

@@ -31,11 +31,11 @@ from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
 from reident.workbench.dataset import Dataset
-from reident.workbench.evaluate import RiskReport, evaluate, own_order
-from reident.workbench.knowledge import priced
-from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
+from reident.workbench.knowledge import price
+from reident.workbench.population import group_notes, population_of
 from reident.workbench.promises import class_sizes
-from reident.workbench.roles import place_columns, told_of_persons
+from reident.workbench.roles import person_notes, place_columns
 
 __all__ = ["check"]
 
@@ -46,7 +46,7 @@ _NO_PAIRS = Finding(
     "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
     "synthetic table --control FILE with records that took no part in making it.",
 )  # fmt: skip
-_WORST_CASE = "The intruder is given what the original says about everybody in it; these attacks bound no other one."
+_WORST_CASE = "The intruder is given what the original says about every person in it; these attacks bound no other one."
 
 
 def check(
@@ -152,45 +152,33 @@ def _judge(
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
         dataset.knowledge(np.full(len(dataset), -1))  # raises, with the columns to name
-    cells = pd.DataFrame(read.cells.drop(columns=read.cells.geometry.name) if _shapes(read.cells) else read.cells)
+    cells, seed, paired_rows = _plain(read.cells), details["seed"], rows >= 0
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         findings.append(order)
-    paired_rows = rows >= 0
-    paired = cells[paired_rows].reset_index(drop=True)
-    features = Features(
-        with_row_number(dataset.data, rows[paired_rows]), tuple(map(str, dataset.quasi)), details["seed"]
-    )
+    paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
+    features = Features(with_row_number(dataset.data, rows[paired_rows]), known_names, seed)
     tested, notes = test_new(paired, declared, features)
-    tested += list(undeclared(declared, paired, features))
-    bad = {finding.subject for finding in tested}
-    passed = [name for name in declared.new if str(name) not in bad]
-    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), details["seed"])
+    tested += undeclared(declared, paired, features)
+    passed = [name for name in declared.new if str(name) not in {finding.subject for finding in tested}]
+    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), seed)
     compared = evidence(read, rows, dataset, declared, features, dataset.release_crs)
     findings += [*tested, *compared.findings]
-    report, known, release = None, None, None
+    notes = [*read.notes, *notes, *compared.notes, *_left_out(dataset, declared, compared.shown)]
+    notes += _unasked_places(dataset)
+    notes += person_notes(_plain(dataset.data), dataset.schema.single("person"))
+    further: dict[str, Any] = {}
     if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
         release, keys = compared.release(read, len(dataset), rows)
         truth = release.table.index.get_indexer(dataset.data.index)
         known = compared.knowledge(dataset, truth, earlier=[_earlier(release, dataset) for release in dataset.earlier])
-        report = _evaluated(release, known, rule, names, details["seed"], keys)
-    status = "refused" if findings or (report and report.share_above_limit > rule["tolerate"]) else "passed"
-    verdict = Verdict(status, findings, [], **rule, **details, report=report)
-    notes = [
-        *read.notes,
-        *notes,
-        *compared.notes,
-        *_left_out(dataset, declared, compared.shown),
-        *_unasked_places(dataset),
-    ]
-    notes += told_of_persons(pd.DataFrame(dataset.data), dataset.schema.single("person"))
-    if report is None or known is None or release is None:
-        return replace(verdict, notes=[_WORST_CASE, *notes])
-    stands_for = population_of(release, known, report, rule["limit"])
-    groups = told_of_groups(known, report, stands_for, rule["limit"], dataset.weights()[1])
-    return replace(
-        verdict, notes=[_WORST_CASE, *_covered(known, report), *notes, *groups], population=stands_for,
-        knowledge=priced(release, known, limit=rule["limit"]),
-    )  # fmt: skip
+        report = _evaluated(release, known, rule, names, seed, keys)
+        population = population_of(release, known, report, rule["limit"])
+        notes = [*_covered(known, report), *notes]
+        notes += group_notes(known, report, population, rule["limit"], dataset.weights()[1])
+        further = {"report": report, "population": population, "knowledge": price(release, known, limit=rule["limit"])}
+    is_above = bool(further) and further["report"].share_above_limit > rule["tolerate"]
+    status = "refused" if findings or is_above else "passed"
+    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details, **further)
 
 
 def _check_network(
@@ -198,19 +186,18 @@ def _check_network(
     details: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a released network along the pairs of its nodes."""
-    read = read_network(release, dataset, pairs, new)
-    if read.rows is None:
-        return Verdict("not judged", [_NO_PAIRS, *read.findings], [], **rule, **details)
-    truth = read.release.table.index.get_indexer(dataset.data.index)
-    known = dataset.knowledge(truth, known=read.known)
-    report = _evaluated(read.release, known, rule, names, details["seed"], {})
-    status = "refused" if read.findings or report.share_above_limit > rule["tolerate"] else "passed"
+    made, has_pairs, marks, findings = read_network(release, dataset, pairs, new)
+    if not has_pairs:
+        return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
+    known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
+    report = _evaluated(made, known, rule, names, details["seed"], {})
+    status = "refused" if findings or report.share_above_limit > rule["tolerate"] else "passed"
     notes = [_WORST_CASE, *_covered(known, report)]
-    if len(read.known.columns):
-        notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, read.known))}.")
+    if len(marks.columns):
+        notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
     notes.append("The attacks on the structure see no directions: following them from person to person finds more.")
-    price = priced(read.release, known, limit=rule["limit"])
-    return Verdict(status, read.findings, notes, **rule, **details, report=report, knowledge=price)
+    shares = price(made, known, limit=rule["limit"])
+    return Verdict(status, findings, notes, **rule, **details, report=report, knowledge=shares)
 
 
 def _evaluated(
@@ -235,8 +222,8 @@ def _is_table(release: Any) -> bool:
     return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
 
 
-def _shapes(cells: Any) -> bool:
-    return hasattr(cells, "to_crs")
+def _plain(cells: Any) -> pd.DataFrame:
+    return pd.DataFrame(cells.drop(columns=cells.geometry.name) if hasattr(cells, "to_crs") else cells)
 
 
 def _sha256(release: Any) -> str:
@@ -253,9 +240,8 @@ def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
     """Return an earlier release as attacks read it, with its pairs where it was made here."""
     read = read_release(release, dataset, None)
     table = _called(read.cells, declare(read.cells, dataset, None, (), ())[0])
-    order = own_order(table)
-    index = np.arange(len(table)) if read.rows is None else read.rows
-    return attacked.Release("table", table.iloc[order].set_axis(index[order]), read.method, read.options, len(dataset))
+    indexed = table.set_axis(np.arange(len(table)) if read.rows is None else read.rows)
+    return replace(as_attacked(indexed, read.method, read.options, len(dataset)), form="table")
 
 
 def _covered(known: Knowledge, report: RiskReport) -> list[str]:
@@ -281,7 +267,7 @@ def _left_out(dataset: Dataset, declared: Declarations, released: Any) -> list[s
 
 def _unasked_places(dataset: Dataset) -> list[str]:
     """Say that the original has places, where no role says that an intruder knows them."""
-    places = None if dataset.has_places else place_columns(pd.DataFrame(dataset.data))
+    places = None if dataset.has_places else place_columns(dataset.data)
     if places is None:
         return []
     lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))

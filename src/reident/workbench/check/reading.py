@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import Release, pairs_path
 from reident.workbench.readers import EXCEL, GEOGRAPHIC
 
-__all__ = ["SAME_ORDER", "ReadRelease", "pairs_beside", "read_release", "rows_of"]
+__all__ = ["SAME_ORDER", "ReadRelease", "pairs_beside", "read_release", "release_file", "rows_of"]
 
 #: What pairs a release whose rows are in the original's order.
 SAME_ORDER = "same order"
@@ -35,19 +35,7 @@ _FILES = ("manifest.json", "distances_km.npy")
 
 @dataclass(frozen=True, eq=False)
 class ReadRelease:
-    """A release as it was read.
-
-    Attributes
-    ----------
-    cells : DataFrame or GeoDataFrame
-        The released cells, row by row.
-    rows : ndarray of int64 or None
-        The original row of each released row, -1 for none; None without pairs.
-    matrix_km : ndarray or None
-    method, options
-        What the manifest says.
-    findings, notes
-    """
+    """A release as it was read: its cells, and the original row of each released row (-1 for none, None: no pairs)."""
 
     cells: Any
     rows: IntArray | None = None
@@ -65,7 +53,7 @@ def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
     if isinstance(release, str | Path):
         path = Path(release)
         pairs = pairs_beside(path) if pairs is None else pairs
-        read = _folder(path, dataset) if path.is_dir() else _file(path, dataset)
+        read = _read(path, dataset)
     else:
         matrix = None
         if isinstance(release, tuple) and len(release) == 2:
@@ -100,16 +88,38 @@ def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
     return ReadRelease(cells, rows.astype(np.int64), **options)
 
 
-def _file(path: Path, dataset: Dataset) -> ReadRelease:
-    if not path.exists():
+def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Finding]]:
+    """Return the file of a release, and a finding about files of its folder that are not judged."""
+    if path.is_file():
+        return path, []
+    files = sorted(file for file in path.glob("release.*") if file.is_file()) if path.is_dir() else []
+    if not files:
         raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
-    tables = _tables(path)
-    finding = Finding(
-        "file", f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged",
-        "Write the one that is released into a file of its own.",
-    )  # fmt: skip
+    parts = {f"release{suffix}" for suffix in (".dbf", ".shx", ".prj", ".cpg")} if files[0].suffix == ".shp" else set()
+    others = sorted({file.name for file in path.iterdir()} - {files[0].name, *judged, *parts})
+    problem = f"holds {len(others)} files that were not judged: {', '.join(others[:5])}"
+    finding = Finding("folder", problem, "Leave them out of the folder that is released.")
+    return files[0], [finding] if others else []
+
+
+def _read(path: Path, dataset: Dataset) -> ReadRelease:
+    """Read a file, or the folder that `protect` wrote."""
+    file, findings = release_file(path, _FILES)
+    if len(tables := _tables(file)) > 1:
+        problem = f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged"
+        findings = [Finding("file", problem, "Write the one that is released into a file of its own."), *findings]
     crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
-    return ReadRelease(read_like(path, dataset.data, crs), findings=[finding] if len(tables) > 1 else [])
+    read = ReadRelease(read_like(file, dataset.data, crs), findings=findings)
+    if path.is_file():
+        return read
+    if (path / "distances_km.npy").is_file():
+        read = replace(read, matrix_km=np.load(path / "distances_km.npy", allow_pickle=False))
+    if not (path / "manifest.json").is_file():
+        return read
+    manifest = json.loads((path / "manifest.json").read_text("utf-8"))
+    chain = manifest.get("chain") or [manifest]
+    step = next((step for step in chain if "records_without_place" in step), chain[-1])
+    return replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
 
 
 def _tables(path: Path) -> list[str]:
@@ -126,30 +136,6 @@ def _tables(path: Path) -> list[str]:
         sheets = pd.read_excel(path, sheet_name=None, header=None)
         return [str(name) for name, sheet in sheets.items() if not sheet.empty]
     return open_file(path).parts if kind in GEOGRAPHIC else []
-
-
-def _folder(path: Path, dataset: Dataset) -> ReadRelease:
-    files = sorted(file for file in path.glob("release.*") if file.is_file())
-    if not files:
-        raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
-    read = _file(files[0], dataset)
-    parts = {".dbf", ".shx", ".prj", ".cpg"} if files[0].suffix == ".shp" else set()
-    known = {files[0].name, *_FILES, *(f"release{suffix}" for suffix in parts)}
-    others = sorted(file.name for file in path.iterdir() if file.name not in known)
-    findings = [*read.findings]
-    if others:
-        problem = f"holds {len(others)} files that were not judged: {', '.join(others[:5])}"
-        findings.append(Finding("folder", problem, "Leave them out of the folder that is released."))
-    matrix = None
-    if (path / "distances_km.npy").is_file():
-        matrix = np.load(path / "distances_km.npy", allow_pickle=False)
-    method, options = "unknown", {}
-    if (path / "manifest.json").is_file():
-        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-        chain = manifest.get("chain") or [manifest]
-        step = next((step for step in chain if "records_without_place" in step), chain[-1])
-        method, options = step.get("method", "unknown"), step.get("parameters", {})
-    return replace(read, findings=findings, matrix_km=matrix, method=method, options=options)
 
 
 def _numbers(cells: Any, dataset: Dataset) -> Any:
@@ -173,7 +159,10 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
             raise DataError(f"`pairs` must list the pairs: the same order needs {n} released rows, got {m}")
         return np.arange(n)
     if isinstance(pairs, Path) or (isinstance(pairs, str) and pairs.endswith(".csv")):
-        pairs = _pairs_file(Path(pairs))
+        try:
+            pairs = pd.read_csv(pairs)
+        except (OSError, ValueError) as error:
+            raise DataError(f"`pairs` must be a CSV file that `protect` wrote, got {str(pairs)!r}: {error}") from None
     if isinstance(pairs, str):
         return _by_column(pairs, cells, dataset)
     if isinstance(pairs, pd.DataFrame):
@@ -197,13 +186,6 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
     if pd.Series(rows[rows >= 0]).duplicated().any():
         raise DataError("`pairs` must name each original row once at most")
     return rows
-
-
-def _pairs_file(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"`pairs` must be a CSV file that `protect` wrote, got {str(path)!r}: {error}") from None
 
 
 def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:

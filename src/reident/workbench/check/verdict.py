@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,11 @@ __all__ = ["EXIT_CODES", "Finding", "Verdict"]
 
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
-_TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
-_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "assumption")
+_WRITTEN = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n", "what", "control", "residual", "worst",
+            "n_above", "verdict", "assumption")  # fmt: skip
+
+
+_NOT_RUN = RiskReport(pd.DataFrame(columns=COLUMNS), pd.DataFrame(columns=["risk", "attack", "above"]), 0.0, 0.25)
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,7 @@ class Finding:
     remedy: str = ""
 
     def __str__(self) -> str:
-        """Return subject, problem and remedy in a sentence."""
         return f"{self.subject}: {self.problem}. {self.remedy}".strip()
-
-    def as_dict(self) -> dict[str, str]:
-        """Return the finding by name."""
-        return {"subject": self.subject, "problem": self.problem, "remedy": self.remedy}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +55,8 @@ class Verdict:
     notes : list of str
         What the verdict does not cover, and what was assumed.
     limit, limit_attribute, tolerate : float
-    report : RiskReport or None
-        The attacks; None if the release was not judged, or was judged against a control.
+    report : RiskReport
+        The attacks; without a row if the release was not judged, or was judged against a control.
     cells : DataFrame
         The released cells that were judged: `rewrite` writes them anew.
     declared : mapping of str to str
@@ -80,7 +78,7 @@ class Verdict:
     limit: float
     limit_attribute: float
     tolerate: float
-    report: RiskReport | None = None
+    report: RiskReport = _NOT_RUN
     cells: Any = field(default=None, repr=False)
     declared: Mapping[str, str] = field(default_factory=dict)
     classes: pd.Series | None = None
@@ -102,12 +100,12 @@ class Verdict:
     @property
     def share_above_limit(self) -> float:
         """The share of persons above the limit."""
-        return 0.0 if self.report is None else self.report.share_above_limit
+        return self.report.share_above_limit
 
     @property
     def n(self) -> int:
         """Persons in the release."""
-        return 0 if self.report is None else len(self.report.persons)
+        return len(self.report.persons)
 
     @property
     def n_above(self) -> int:
@@ -117,17 +115,17 @@ class Verdict:
     @property
     def worst(self) -> float:
         """The largest risk of a person."""
-        return 0.0 if self.report is None else self.report.highest
+        return self.report.highest
 
     @property
     def attacks(self) -> pd.DataFrame:
         """One row an attack that was tried."""
-        return pd.DataFrame(columns=COLUMNS) if self.report is None else self.report.frame
+        return self.report.frame
 
     @property
     def persons(self) -> pd.DataFrame:
         """One row a person in the release, with the risk: confidential."""
-        return pd.DataFrame(columns=["risk", "attack", "above"]) if self.report is None else self.report.persons
+        return self.report.persons
 
     @property
     def sentence(self) -> str:
@@ -135,27 +133,29 @@ class Verdict:
         if self.status == "not judged":
             return f"not judged: {' '.join(map(str, self.findings))}"
         run = self.attacks[self.attacks["reason"] == ""]
-        if self.passed and self.report is None:
+        if self.passed and self.attacks.empty:
             return "passed: the synthetic records are no nearer to the original than to the control"
         if self.passed:
             return (
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
                 f"under the {len(run)} attacks that were run"
             )
-        reasons = []
-        if self.share_above_limit > self.tolerate and self.report is not None:
+        reasons = [str(finding) for finding in self.findings]
+        if self.share_above_limit > self.tolerate:
             first = run[run["name"] == self.report.attack].iloc[0]
-            reasons.append(
+            reasons.insert(
+                0,
                 f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} success)"
+                f"{first['name']} ({first['risk']:.1%} success).",
             )
-        return f"refused: {' '.join([*(f'{reason}.' for reason in reasons), *map(str, self.findings)])}"
+        return f"refused: {' '.join(reasons)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
-        run, others = (self.attacks[(self.attacks["reason"] == "") == is_run] for is_run in (True, False))
-        skipped = {} if self.report is None else self.report.skipped
-        not_run = [(row["name"], row["reason"]) for _, row in others.iterrows()] + list(skipped.items())
+        is_run = self.attacks["reason"] == ""
+        run, others = self.attacks[is_run], self.attacks[~is_run]
+        not_run = dict(zip(others["name"], others["reason"], strict=True)) | dict(self.report.skipped)
+        price = self.knowledge
         return {
             "status": self.status,
             "passed": self.passed,
@@ -167,13 +167,13 @@ class Verdict:
             "limit": self.limit,
             "limit_attribute": self.limit_attribute,
             "tolerate": self.tolerate,
-            "findings": [finding.as_dict() for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
             "declared": dict(self.declared),
             "classes": None if self.classes is None else {str(size): int(n) for size, n in self.classes.items()},
-            "knowledge": None if self.knowledge is None else _known(self.knowledge),
-            "population": None if self.population is None else self.population.as_dict(),
-            "attacks": [{key: _plain(row[key]) for key in (*_TOLD, *_ALSO)} for _, row in run.iterrows()],
-            "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run],
+            "knowledge": None if price is None else {"worst": _rows(price.worst), "columns": _rows(price.columns)},
+            "population": None if self.population is None else _rows(pd.DataFrame([asdict(self.population)]))[0],
+            "attacks": _rows(run[[*_WRITTEN]]),
+            "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run.items()],
             "notes": list(self.notes),
             "seed": self.seed,
             "release_sha256": self.release_sha256,
@@ -205,11 +205,8 @@ class Verdict:
         return target
 
 
-def _known(price: KnowledgePrice) -> dict[str, Any]:
-    return {
-        name: [{key: _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
-        for name, table in (("worst", price.worst), ("columns", price.columns))
-    }
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(key): _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def _plain(value: Any) -> Any:
