@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
@@ -43,10 +44,10 @@ def hide(values: FloatArray, tol: float, rng: np.random.Generator) -> tuple[Bool
     A record's values in columns that are alike are one piece of evidence: the first is drawn, all are withheld.
     """
     alike = _alike(values, tol)
-    drawn = np.isfinite(values) & (rng.random(values.shape) < _SHARE)
-    asked = _first_of_each(drawn, alike)
-    unseen = (alike.astype(float) @ asked) > 0
-    return asked, unseen & np.isfinite(values)
+    chosen_values = np.isfinite(values) & (rng.random(values.shape) < _SHARE)
+    withheld = _first_of_each(chosen_values, alike)
+    unseen = (alike.astype(float) @ withheld) > 0
+    return withheld, unseen & np.isfinite(values)
 
 
 def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
@@ -55,7 +56,7 @@ def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
 
 
 def _alike(values: FloatArray, tol: float) -> BoolArray:
-    """Tell which columns (d, d) agree, up to a shift and a sign, on most records that both hold; chains are one."""
+    """Return the pairs of columns (d, d) that agree, up to shift and sign, on most common records; chains are one."""
     d = len(values)
     alike = np.eye(d, dtype=np.bool_)
     for i in range(d):
@@ -65,10 +66,9 @@ def _alike(values: FloatArray, tol: float) -> BoolArray:
                 continue
             for apart in (values[i, both] - values[j, both], values[i, both] + values[j, both]):
                 if (np.abs(apart - np.median(apart)) < _ALIKE * tol).mean() > 0.5:
-                    alike[i, j] = alike[j, i] = True
-    while (grown := (alike.astype(float) @ alike) > 0).sum() > alike.sum():
-        alike = grown
-    return alike
+                    alike[i, j] = True
+    group = connected_components(alike, directed=False)[1]
+    return np.asarray(group[:, None] == group)
 
 
 def by_record(island: LocalMap) -> FloatArray:
@@ -80,13 +80,13 @@ def by_record(island: LocalMap) -> FloatArray:
     move the place so far either, where it counts twice: values share their errors, and secret points bend.
     """
     deviation, _ = island.deviations()
-    asked = _first_of_each(np.isfinite(deviation), _alike(island.values, island.tol))
-    n_asked = asked.sum(axis=0)
-    n_right = (asked & (np.abs(deviation) < island.tol)).sum(axis=0)
+    compared = _first_of_each(np.isfinite(deviation), _alike(island.values, island.tol))
+    n_compared = compared.sum(axis=0)
+    n_right = (compared & (np.abs(deviation) < island.tol)).sum(axis=0)
     off_km = max(_OFF_TOLERANCES * island.tol, _OFF_KM)
     agrees = 2 / np.pi * np.arcsin(island.tol / off_km)
-    beyond = bdtrc(np.maximum(n_right - 3, 0), np.maximum(n_asked - 2, 1), agrees)
-    tries = n_asked * (n_asked - 1) / np.maximum(n_right * (n_right - 1) / 2, 1)
+    beyond = bdtrc(np.maximum(n_right - 3, 0), np.maximum(n_compared - 2, 1), agrees)
+    tries = n_compared * (n_compared - 1) / np.maximum(n_right * (n_right - 1) / 2, 1)
     p_value = np.where(n_right > 2, np.minimum(tries * beyond, 1.0), 1.0)
     if island.tol > EXACT_KM:
         p_value = np.maximum(p_value, np.exp(-((off_km / (_SHARED_ERRORS * standard_errors_km(island))) ** 2) / 2))
@@ -126,14 +126,14 @@ def _motions(x: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(moves.reshape(-1, 3))[0])
 
 
-def certify(island: LocalMap, values: FloatArray, asked: BoolArray, rng: np.random.Generator) -> HeldOut:
+def certify(island: LocalMap, values: FloatArray, withheld: BoolArray, rng: np.random.Generator) -> HeldOut:
     """Return the share of the withheld values that an island explains, and its p-value.
 
     By chance, values fit as often as other values of the same set, of any record or of the nearest ones, whichever fit
     better: the share of these within the tolerance, or, where that is below a kilometre, within a kilometre, scaled
     down. A map that is right but roughly explains its neighbours' values as well as its own.
     """
-    deviation, _ = island.deviations(np.where(asked, values, np.nan))
+    deviation, _ = island.deviations(np.where(withheld, values, np.nan))
     deviation = deviation[np.isfinite(deviation)]
     if not deviation.size:
         return HeldOut()

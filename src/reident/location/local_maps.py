@@ -215,35 +215,35 @@ class LocalMap:
     def join(self, other: LocalMap) -> bool:
         """Join another island by the records and secret points that both hold; return whether they fit."""
         shared = self.located & other.located
-        mine, theirs = self._shared_references(other)
-        here, there = np.concatenate([self.x[shared], mine]), np.concatenate([other.x[shared], theirs])
-        if len(here) < (3 if self.tol <= _SUREST_KM else 4):
+        points, other_points = self._shared_references(other)
+        to_points = np.concatenate([self.x[shared], points])
+        from_points = np.concatenate([other.x[shared], other_points])
+        if len(to_points) < (3 if self.tol <= _SUREST_KM else 4):
             return False
-        motion = procrustes(there, here)
-        if np.median(gaps_km(there @ motion.T, here)) > 20 * self.tol:
+        motion = procrustes(from_points, to_points)
+        if np.median(gaps_km(from_points @ motion.T, to_points)) > 20 * self.tol:
             return False
         new = other.located & ~self.located
         self.x[new], self.located[new] = other.x[new] @ motion.T, True
         self.inherit(other)
         for i in np.flatnonzero(other.counts):
             for r in other.references[i, : other.counts[i]] @ motion.T:
-                known = self.references[i, : self.counts[i]]
-                apart = gaps_km(known, r[None]) if len(known) else np.array([np.inf])
-                if apart.min() > max(0.05, 20 * self.tol) and self.counts[i] < _MOST:
+                apart = gaps_km(self.references[i, : self.counts[i]], r)
+                if (apart > max(0.05, 20 * self.tol)).all() and self.counts[i] < _MOST:
                     self.references[i, self.counts[i]] = r
                     self.counts[i] += 1
         return True
 
     def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
         """Return the secret points that two islands share, by the distances between them, which no motion changes."""
-        mine, theirs = self.flat_references(), other.flat_references()
+        points, other_points = self.flat_references(), other.flat_references()
         sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
-        km = gaps_km(mine[:, None], mine[None])
-        votes = np.zeros((len(theirs), len(mine)), dtype=np.int64)
+        km = gaps_km(points[:, None], points[None])
+        votes = np.zeros((len(other_points), len(points)), dtype=np.int64)
         same = other_sets[:, None] == sets
-        for p in range(len(theirs)):
+        for p in range(len(other_points)):
             for q in range(p):
-                apart = gaps_km(theirs[p], theirs[q])
+                apart = gaps_km(other_points[p], other_points[q])
                 rows, columns = np.flatnonzero(same[p]), np.flatnonzero(same[q])
                 fits = np.abs(km[np.ix_(rows, columns)] - apart) < self.tol
                 if apart > 1.0 and fits.any():
@@ -253,7 +253,7 @@ class LocalMap:
         if not votes.size:
             return np.empty((0, 3)), np.empty((0, 3))
         sure = np.flatnonzero(votes.max(axis=1) >= 2)
-        return mine[votes[sure].argmax(axis=1)], theirs[sure]
+        return points[votes[sure].argmax(axis=1)], other_points[sure]
 
     def flat_references(self) -> FloatArray:
         """Return the references of all sets, one set after the other."""

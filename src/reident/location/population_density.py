@@ -67,10 +67,10 @@ class PopulationDensity:
             )
         border = np.empty((0, 3)) if outline is None else unit_vectors(*shapely.get_coordinates(outline).T[::-1])
         self.axes = _frame(vectors if len(vectors) else border)
-        seen = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
-        if (seen[:, 2] <= 0.3 * RADIUS_KM).any():
+        flat_km = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
+        if (flat_km[:, 2] <= 0.3 * RADIUS_KM).any():
             raise DataError("`places` and `area` must lie in one part of the world: they span more than a continent")
-        half = np.abs(seen[:, :2]).max() + 3 * BLURS[0] * scatter_km
+        half = np.abs(flat_km[:, :2]).max() + 3 * BLURS[0] * scatter_km
         self.cell_km = max(scatter_km / _CELLS_A_SCATTER, 2 * half / _WIDEST)
         self.side = 2 * int(np.ceil(half / self.cell_km)) + 1
         self.inside = self._inside(outline)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
 from reident.cliques.adjacency import pack_rows
@@ -181,8 +182,7 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     matrix = check_release(release)
     if step_km is not None:
         step = check_real(step_km, "step_km", low=0, open_low=True, why="leave it out for exact numbers")
-        found = recover_rounded(matrix, step)
-        return _described(matrix, found.values, found.n_fitted, found.n_refused, step)
+        return _described(matrix, *recover_rounded(matrix, step), step)
     distances, copy = _distinct(matrix)
     n, tol = len(distances), _tolerance_km(distances)
     apart = np.arange(1, n // 2 + 1)
@@ -229,6 +229,16 @@ def check_release(release: Any) -> FloatArray:
         raise DataError(f"`release` must be symmetric, got nan on one side only of ({row}, {column})")
     checked = check_distance_matrix(np.where(missing, 0.0, matrix), "release")
     return np.where(missing, np.nan, checked)
+
+
+def check_table(release: Any, n: int) -> pd.DataFrame:
+    """Return the released table, or one without columns, of n records."""
+    table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
+    if not isinstance(table, pd.DataFrame):
+        return pd.DataFrame(index=pd.RangeIndex(n))
+    if len(table) != n:
+        raise DataError(f"`release` must have one row of distances a record ({len(table)}), got {n}")
+    return pd.DataFrame(index=table.index) if table is release else table
 
 
 def _tolerance_km(distances: FloatArray) -> float:

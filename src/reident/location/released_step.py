@@ -162,7 +162,7 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
     """Return the window in which differences of two rows crowd most, the clearest pairs, and where they crowd."""
     apart = matrix[pairs[:, 0], pairs[:, 1]]
     everywhere = np.ones(matrix.shape, dtype=np.bool_)
-    most, best = _CROWDED * len(matrix) ** 0.5, None
+    highest, best = _CROWDED * len(matrix) ** 0.5, None
     widest = apart.max(initial=0.0)
     for width in widest * _WIDEST * 0.5 ** np.arange(np.log2(_WIDEST / _NARROWEST)):
         of_these = np.flatnonzero(apart > _APART * width)
@@ -172,8 +172,8 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
         scores = kernel.crowded_windows(matrix, everywhere, pairs[of_these], width, heights)
         scores[np.abs(heights) > _INSIDE * apart[of_these] - width] = 0.0
         clearest = np.argsort(-scores, kind="stable")[: min(_CLEAREST, np.count_nonzero(scores))]
-        if clearest.size and scores[clearest].mean() > most:
-            most, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
+        if clearest.size and scores[clearest].mean() > highest:
+            highest, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
     return best
 
 

@@ -59,9 +59,9 @@ def chance_by_others(x: FloatArray, others: Sequence[FloatArray], agreement_km: 
     near = np.cos(np.minimum(agreement_km / RADIUS_KM, np.pi)) - 1e-15
     agreeing, n_pairs = np.zeros(len(x)), 0
     for first, second in zip(others[::2], others[1::2], strict=True):
-        theirs = x @ second.swapaxes(1, 2)
+        other_places = x @ second.swapaxes(1, 2)
         for motion in first:
-            agreeing += ((theirs * (x @ motion.T)).sum(axis=2) >= near).sum(axis=0)
+            agreeing += ((other_places * (x @ motion.T)).sum(axis=2) >= near).sum(axis=0)
         n_pairs += len(first) * len(second)
     return agreeing / n_pairs if n_pairs else np.ones(len(x))
 
