@@ -160,7 +160,7 @@ def levels_of(hierarchy: Any, values: pd.Index, column: str) -> IntArray:
             f"got {hierarchy!r}"
         )
     rows = hierarchy.rows_of(values, column)
-    has_root = len(hierarchy.labels_at(hierarchy.n_levels - 1)) == 1
+    has_root = hierarchy.codes_at(hierarchy.n_levels - 1).max() == 0
     levels = [hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels - has_root)]
     return np.array(levels, dtype=np.int64).reshape(len(levels), len(values))
 

@@ -18,7 +18,7 @@ from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader, common_texts
 
-__all__ = ["Agreement", "agreement", "compare_columns", "kept_columns", "step_of"]
+__all__ = ["Agreement", "agreement", "compare_column", "compare_columns", "kept_columns", "step_of"]
 
 #: A column counts as left as it was if at least this share of the true pairs agree in it.
 KEPT = 0.99
@@ -139,7 +139,7 @@ def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, Float
     return read[0].to_numpy(np.float64), read[1].to_numpy(np.float64)
 
 
-def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
+def compare_column(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
     """Code both columns; a missing label covers every value, unless it is one that the known file has as often."""
     gaps_agree = _keeps_gaps(known, release)
     numbers = _as_numbers(known, release)
@@ -197,7 +197,7 @@ def compare_columns(
 ) -> dict[str, ComparedColumn]:
     """Compare the columns of both files one by one."""
     trees = hierarchies or {}
-    return {column: _compare(known[column], release[column], trees.get(column)) for column in columns}
+    return {column: compare_column(known[column], release[column], trees.get(column)) for column in columns}
 
 
 def kept_columns(

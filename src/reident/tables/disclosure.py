@@ -233,7 +233,7 @@ def t_closeness(
     ----------
     table, quasi, sensitive, missing, suppressed_label
         As for `l_diversity`; for several sensitive attributes, the greatest of their t. Suppressed records count in
-        no class and not in the table's distribution either: it is that of what is released.
+        no class and not in the table's distribution either: it is that of the released records.
     distance : {"equal", "ordered", "hierarchical"}
         The ground distance of the earth mover's distance: every two values equally far apart (the total variation
         distance), values as far apart as their ranks (an ordered Categorical's order, else the sorted one), or as the

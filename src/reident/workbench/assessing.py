@@ -356,8 +356,7 @@ def releases_to_try(
     else:
         check_public_used(dataset.public, [])
     if dataset.quasi:
-        first = next(iter(dataset.fewest), None)
-        table = sample if first is None else sample[sample[first].notna()]
+        table = sample if dataset.first_sensitive is None else sample[sample[dataset.first_sensitive].notna()]
         records["table"] = dataset.records("table", data=table, public={})
     if dataset.named_network is not None:
         records["network"] = dataset.records("network")

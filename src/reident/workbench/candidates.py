@@ -87,9 +87,10 @@ class Bench:
         data = self.dataset
         trees = {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()}
         roles = [
-            data.quasi, data.epsilon_quasi, data.fewest, data.schema.single("household"), data.schema.single("person"),
-            self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed, sorted(self.always), trees,
-            data.guarded, data.intruder, data.schema.single("weight"), data.schema.population,
+            data.quasi, data.epsilon_quasi, data.first_sensitive, data.schema.single("household"),
+            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed,
+            sorted(self.always), trees, data.guarded, data.intruder, data.schema.single("weight"),
+            data.schema.population,
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
         for name, table in [*sorted(read_public(data.public).items()), ("", data.table)]:

@@ -221,9 +221,9 @@ class Dataset:
         return self.schema.named("sensitive")
 
     @property
-    def fewest(self) -> list[str]:
-        """The sensitive columns, the one with the fewest values first: methods look at that one."""
-        return sorted(self.sensitive, key=lambda name: self.data[name].nunique())
+    def first_sensitive(self) -> str | None:
+        """The sensitive column with the fewest values, None without one: methods look at it."""
+        return min(self.sensitive, key=lambda name: self.data[name].nunique(), default=None)
 
     @property
     def places(self) -> tuple[str, str] | None:

@@ -141,7 +141,7 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(
             step.entry, step.settings, _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi),
-            pd.DataFrame(result.table), sensitive=next(iter(dataset.fewest), None), missing=missing,
+            pd.DataFrame(result.table), sensitive=dataset.first_sensitive, missing=missing,
             later={name for other in later for name in other.get("columns", ())},
             left_out=any(other["records_left_out"] for other in later),
         )  # fmt: skip
@@ -263,8 +263,7 @@ def _masked(
 ) -> _Part:
     """Return the table with the step's columns changed, their names, and the release itself."""
     plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
-    sensitive = next(iter(dataset.fewest), None)
-    sensitive = None if sensitive in quasi else sensitive
+    sensitive = None if dataset.first_sensitive in quasi else dataset.first_sensitive
     if sensitive is not None:
         plain[sensitive] = with_gaps(plain[sensitive])  # a missing value is a value, too
     data = dataset.records("table", data=plain, quasi=quasi, sensitive=sensitive, hierarchies=trees)

@@ -173,7 +173,7 @@ def microdata(
         )
     if kind != "places" and not listed:
         raise ParameterError("`quasi` must name at least 1 column, got none: without one an intruder links no record")
-    secret = next(iter(dataset.fewest), None) if sensitive == "" else sensitive
+    secret = dataset.first_sensitive if sensitive == "" else sensitive
     columns = [*listed, *([] if secret is None else [secret]), *([LAT, LON] if kind == "places" else [])]
     cells = table[check_columns(table, columns, "quasi", table_name="data", min_columns=0)].copy()
     if absent := {column: int(count) for column, count in cells[listed].isna().sum().items() if count}:

@@ -29,14 +29,10 @@ class DataProfile:
         with a value that no other has).
     checks : DataFrame
         ``check``, ``finding``, ``verdict`` ("ok", "look", "risk").
-    n_records, n_complete : int
-        Records of the file, and those with all quasi-identifiers and valid places.
     """
 
     columns: pd.DataFrame
     checks: pd.DataFrame
-    n_records: int
-    n_complete: int
 
 
 def complete_records(data: Any, quasi: Sequence[str]) -> Any:
@@ -76,9 +72,7 @@ def profile_data(dataset: Dataset) -> DataProfile:
     unused = columns[columns["role"].isin(["not used", "other", "identifier"])]
     if names := unused.loc[(unused["unique"] == len(table)) & (len(table) > 1), "column"].tolist():
         checks.append(("direct identifiers", f"{', '.join(names)}: every value is unique; do not release", "risk"))
-    return DataProfile(
-        columns, pd.DataFrame(checks, columns=["check", "finding", "verdict"]), len(table), len(complete)
-    )
+    return DataProfile(columns, pd.DataFrame(checks, columns=["check", "finding", "verdict"]))
 
 
 def _persons_alone(complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> tuple[int, int]:

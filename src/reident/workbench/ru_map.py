@@ -23,7 +23,7 @@ from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import settings_of
 from reident.workbench.microdata import Microdata, places_of
-from reident.workbench.simulate import Intruder, check_intruder, repeat_trial, risk_trial
+from reident.workbench.simulate import Intruder, repeat_trial, risk_trial
 
 __all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases"]
 
@@ -358,7 +358,7 @@ def _expand(
 def _intruder(
     data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
 ) -> Intruder:
-    """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
+    """Return the sizes of the files, checked; for the attack by distances small enough that its search ends."""
     n = len(data.table)
     if n_known is not None:
         check_integer(n_known, "n_known", low=1)
@@ -368,6 +368,13 @@ def _intruder(
         if n_released is None:
             n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
         n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))
-    n_known = n_known or max(4, min(n // 4, 500))
-    check_integer(n_known, "n_known", low=1, high=n)
-    return check_intruder(data, n_known, overlap, n_released)
+    n_known = check_integer(n_known or max(4, min(n // 4, 500)), "n_known", low=1, high=n)
+    common = round(overlap * n_known)
+    largest, least = n - (n_known - common), max(common, 3)
+    n_released = largest if n_released is None else n_released
+    if not least <= n_released <= largest:
+        raise ParameterError(
+            f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
+            f"{n} records at most {largest} can be released and at least {least} must be"
+        )
+    return Intruder(n_known, overlap, n_released)

@@ -53,32 +53,23 @@ class Search:
     candidates : DataFrame
         One row a release judged, in the order of judging, then those that could not be made: ``chain`` (text),
         ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
-        ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
-        could not be made).
-    before : RiskReport
-        The data as they are.
-    original : DataFrame
-        The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
+        ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason``.
+    before, after : RiskReport
+        The data as they are; the advised release in the first draw, None where no release passed.
+    original, released : DataFrame
+        The records that were judged, and the first draw of the advised release (index: the records). Confidential.
     known : list of str
         The columns that the intruder knows.
-    n_chains : int
-        Chains that could be made of the steps tried.
-    draws : int
-        Releases of each chain that draws; every one had to pass.
+    n_chains, draws : int
+        Chains that could be made of the steps tried; releases of each chain that draws: every one had to pass.
     scale : float
         Records of the file for each of those judged: more than 1 where a sample was drawn.
     groups : list of str
         Sentences about households and survey weights, of the advised release, else the data as they are.
     price_before, price_after : KnowledgePrice or None
         The value of each piece of knowledge with the data as they are (columns only) and with the advised release.
-    chain : list of dict
-        The advised steps as a recipe has them; empty, as all below is, where no release passed.
-    withhold : list of str
-        The columns that the advised release leaves out.
-    after : RiskReport or None
-        The advised release, in the first draw.
-    released : DataFrame or GeoDataFrame or None
-        Its first draw: the index tells the records of the data. Confidential.
+    chain, withhold : list
+        The advised steps as a recipe has them, and the columns that the advised release leaves out.
     losses : mapping of str to float
         Share of each column lost, from 0 to 1; of the place as `PLACE`.
     advised : mapping
@@ -219,14 +210,10 @@ def search_release(
     slots : sequence of sequence of Step or None
     others : sequence of str
         Columns released as they are.
-    limit, tolerate, missing, seed
-        As for `check` and `protect`.
-    draws : int
-        Releases of each chain that draws.
+    limit, tolerate, missing, draws, seed, scale
+        The rule: see `Bench`.
     max_judged : int
         Chains that are judged at most.
-    scale : float
-        Records of the file for each of these.
     jobs : int or str
         Processes, or the address of a running dask scheduler.
     cache : folder, optional
@@ -350,8 +337,8 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     """
     larger: list[Step] = []
     shares = pd.Series(dtype=float)
-    if dataset.fewest:
-        shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
+    if dataset.first_sensitive is not None:
+        shares = pd.DataFrame(dataset.data)[dataset.first_sensitive].value_counts(normalize=True)
     close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
     classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     for name, step in classes.items():

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_real
+from reident.base import IntArray
 from reident.data.simulate import overlapping_files
 from reident.methods import Entry, find
 from reident.methods.forms import release as make_release
@@ -27,7 +27,7 @@ from reident.networks.graph import Network, network_from_edges
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
 
-__all__ = ["Drawn", "Intruder", "check_intruder", "draw_files", "repeat_trial", "risk_trial"]
+__all__ = ["Drawn", "Intruder", "draw_files", "repeat_trial", "risk_trial"]
 
 #: A column that exists only while files are drawn.
 _PERSON = "\0whose"
@@ -48,20 +48,6 @@ class Intruder:
     def n_common(self) -> int:
         """Persons in both files."""
         return round(self.overlap * self.n_known)
-
-
-def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: int | None) -> Intruder:
-    """Return the sizes of an intruder's files, checked; `n_released` None releases all other records."""
-    overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
-    common = round(overlap * n_known)
-    largest = len(data.table) - (n_known - common)
-    n_released = largest if n_released is None else n_released
-    if n_known < 1 or n_released > largest or n_released < max(common, 3):
-        raise ParameterError(
-            f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
-            f"{len(data.table)} records at most {largest} can be released and at least {max(common, 3)} must be"
-        )
-    return Intruder(n_known, overlap, n_released)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import time
 from dataclasses import replace
@@ -24,14 +25,41 @@ from reident.workbench.pipeline import protect
 from reident.workbench.printing import assessment_lines, release_lines
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
+from reident.workbench.schema import ROLES
 from reident.workbench.search import DRAWS
-from reident.workbench.wizard_page import MAP, RULE, STYLE, found_text, head, linked, roles_text
 
 __all__ = ["Wizard"]
 
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _INTRUDERS = {"knows that a person is in the file": "prosecutor", "does not know it": "journalist"}
 _PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}
+
+
+#: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
+_MOST_BYTES = 30_000_000
+#: Names of columns are read whole, links look like links, and what is to be typed as it would be typed.
+_STYLE = """<style>
+.widget-label {white-space: normal; height: auto; line-height: 1.3}
+.widget-html-content h2 {font-size: 1.17em; margin: .8em 0 .4em}
+.widget-html-content a {color: #0b57d0; text-decoration: underline}
+.widget-html-content pre {font: 13px/1.45 monospace; white-space: pre-wrap; word-break: normal;
+ overflow-wrap: break-word}
+.widget-html-content p, .widget-html-content li {line-height: 1.45; max-width: 60rem}
+.widget-button:focus-visible, .widget-html-content a:focus-visible, select:focus-visible, input:focus-visible
+ {outline: 2px solid #0b57d0; outline-offset: 1px}
+@media print {
+ html, body, #main, #jp-main-content-panel, #rendered_cells, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output
+  {position: static !important; height: auto !important; width: auto !important; overflow: visible !important;
+   contain: none !important}
+ .widget-button {display: none}
+ img, svg, pre, .widget-hbox {break-inside: avoid}
+}
+</style>"""
+_RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
+tolerable risk; <i>share above</i> is the tolerated share of such persons. Each release is repeated: quick for a first
+look, full for a decision."""
+_MAP = """Each point is a release that was judged, by its share of persons above the limit. Dashed: more than tolerated;
+a refused release has at least the share drawn."""
 
 
 class Wizard(Page):
@@ -51,7 +79,7 @@ class Wizard(Page):
 
     Examples
     --------
-    >>> Wizard().assess.disabled
+    >>> Wizard().opened is None
     True
     """
 
@@ -78,7 +106,7 @@ class Wizard(Page):
         self.assess = widgets.Button(description="Assess", button_style="primary")
         self.protect = widgets.Button(description="Make the release and check it")
         self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
-        self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{MAP}</p>")])
+        self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{_MAP}</p>")])
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
         self.part.observe(lambda _: self._open(self.part.value), "value")
@@ -88,15 +116,15 @@ class Wizard(Page):
         self.protect.on_click(lambda _: self.run("protect"))
         self._later = widgets.VBox(
             [
-                head("2. The columns"), widgets.HTML(roles_text()), self.columns.widget, self.wrong,
-                head("3. The limit"), widgets.HTML(f"<p>{RULE}</p>"), self.limit, self.tolerate, self.intruder,
+                _head("2. The columns"), widgets.HTML(_roles_text()), self.columns.widget, self.wrong,
+                _head("3. The limit"), widgets.HTML(f"<p>{_RULE}</p>"), self.limit, self.tolerate, self.intruder,
                 self.profile, widgets.HBox([self.assess, self.stop]),
-                head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
-                head("5. Files to take away"), self.taken,
+                _head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
+                _head("5. Files to take away"), self.taken,
             ]
         )  # fmt: skip
         unseen = spoken(self.found, self.wrong, self.state, self.verdict)
-        first = [widgets.HTML(STYLE), unseen, head("1. The file"), self.file, self.found, self._parts]
+        first = [widgets.HTML(_STYLE), unseen, _head("1. The file"), self.file, self.found, self._parts]
         self.widget = widgets.VBox([*first, self._later])
         self._open()
         self.file.value = file
@@ -126,7 +154,7 @@ class Wizard(Page):
             if self.file.value:
                 self.found.value = "<p>The file is being read.</p>"
                 self.opened = open_file(self.folder / self.file.value, **reading)
-                self.found.value = found_text(self.opened)
+                self.found.value = _found_text(self.opened)
             else:
                 self.found.value = f"<p>{html.escape(self._listed())}</p>"
         except Exception as error:
@@ -270,6 +298,34 @@ class Wizard(Page):
         if self.released:
             files += [*sorted((self.folder / self.released).iterdir()), place / "check" / "verdict.json"]
         self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
-            f"<p>{linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
+            f"<p>{_linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
         self.state.value = "Done."
+
+
+def _roles_text() -> str:
+    """Return a list of the roles with their meanings."""
+    listed = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
+    return (
+        f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{listed}</ul></details>"
+    )
+
+
+def _found_text(opened: OpenedFile) -> str:
+    """Return a description of an opened file, with receipts and notes."""
+    notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
+    listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return f"<p>{html.escape(str(opened).splitlines()[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
+
+
+def _head(text: str) -> widgets.HTML:
+    """Return the heading of a step."""
+    return widgets.HTML(f"<h2>{text}</h2>")
+
+
+def _linked(path: Path, name: str) -> str:
+    """Return a link that holds a file, so that no further address serves confidential data; of a large one the name."""
+    if path.stat().st_size > _MOST_BYTES:
+        return html.escape(name)
+    address = f"data:application/octet-stream;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f'<a download="{html.escape(name.replace("/", "-"))}" href="{address}">{html.escape(name)}</a>'
