@@ -114,18 +114,15 @@ def orient_comp(records, references, f):
 def linear_comp(records, references, f):
     """The slopes are those of the residuals: moving everything a metre changes them as the slopes say."""
     del f
-    x, r = vectors(records), vectors(references[:, 0])
-    n, m = len(x), len(r)
+    points = vectors(np.concatenate([records, references[:, 0]]))
+    n, m = len(records), len(references)
     record, reference = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
-    shift, value = np.zeros(m), np.full(n * m, 2.0)
+    equations = record, n + reference, reference, np.full(n * m, 2.0)
     e, slopes, e1 = np.empty(n * m), np.empty((n * m, 5)), np.empty(n * m)
-    columns.linearise(x, r, shift, record, reference, reference, value, e, slopes)
+    columns.linearise(points, np.zeros(m), *equations, e, slopes)
     right = np.allclose(e, haversine(records, references[:, 0]).ravel() - 2.0, atol=1e-5)
-    step = 1e-3 * np.ones((max(n, m), 2)) * [1, -1]
-    columns.linearise(
-        columns.shifted(x, step[:n]), columns.shifted(r, -step[:m]), shift + 1e-3, record, reference, reference, value,
-        e1, np.empty_like(slopes),
-    )  # fmt: skip
+    step = 1e-3 * np.where(np.arange(n + m) < n, 1, -1)[:, None] * [1, -1]
+    columns.linearise(columns.shifted(points, step), np.full(m, 1e-3), *equations, e1, np.empty_like(slopes))
     change = slopes @ [1e-3, -1e-3, -1e-3, 1e-3, 1e-3]
     # Close to a tip a metre bends the way.
     far = e + 2.0 > 2.0

@@ -10,7 +10,7 @@ import numpy as np
 from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
-from reident.tables._runs import sensitive_runs
+from reident.tables._criteria import sensitive_runs
 
 
 def draw_classes(rng):

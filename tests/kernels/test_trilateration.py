@@ -10,7 +10,7 @@ from reident.places.distances import unit_vectors
 pytestmark = pytest.mark.whole
 
 
-def naive_place(z, near, distances, f, x, references, counts, tol, needed, bears):
+def naive_place(z, near, distances, f, x, references, counts, tol, needed, support_ratio):
     """Follow every crossing of two circles round references nearest to a neighbour; None where none holds."""
     fz, known = f[:, z], np.flatnonzero(~np.isnan(f[:, z]) & (counts > 0))
     crossing = np.empty((2, 3))
@@ -30,15 +30,15 @@ def naive_place(z, near, distances, f, x, references, counts, tol, needed, bears
                         at = [min(references[i, : counts[i]], key=lambda r, p=p: km_between(p, r)) for i in known]
                         trilateration.fit_to(p, np.array(at), fz[known], known.size, scale * tol, 6)
                     right, wrong, _ = trilateration.judge_place(p, fz, references, counts, tol)
-                    if right >= needed and wrong * bears <= right and right - wrong > top:
+                    if right >= needed and wrong * support_ratio <= right and right - wrong > top:
                         best, top = p.copy(), right - wrong
         if best is not None:
             return best, top
     return None, 0
 
 
-@pytest.mark.parametrize(("seed", "bears"), [(0, 10), (1, 10), (2, 3), (3, 3)])
-def test_a_record_is_placed_where_following_every_crossing_places_it(seed, bears):
+@pytest.mark.parametrize(("seed", "support_ratio"), [(0, 10), (1, 10), (2, 3), (3, 3)])
+def test_a_record_is_placed_where_following_every_crossing_places_it(seed, support_ratio):
     rng = np.random.default_rng(seed)
     n, d, k, tol, needed = 24, 12, 4, 0.2, 5
     x = unit_vectors(rng.uniform(50, 51, n), rng.uniform(8, 9.5, n))
@@ -52,7 +52,7 @@ def test_a_record_is_placed_where_following_every_crossing_places_it(seed, bears
     near_all = np.argsort(km, axis=1)[:, 1:4]
     placed, same, place = 0, 0, np.empty(3)
     for z in range(n):
-        asked = (z, near_all[z], km, f, x, references, counts, tol, needed, bears)
+        asked = (z, near_all[z], km, f, x, references, counts, tol, needed, support_ratio)
         found = trilateration.place_record(*asked, place)
         naive, top = naive_place(*asked)
         if found and naive is not None:

@@ -100,7 +100,7 @@ def test_towns_that_look_the_same_are_joined(spelling):
     known, release = pd.DataFrame({"town": towns}), pd.DataFrame({"town": towns.map(SPELLINGS[spelling])})
     compared, rows = compare_columns(known, release, ["town"]), np.arange(len(towns))
     assert kept_columns(compared, rows, rows) == ["town"]
-    agree = compared["town"].agree_all(rows, rows)
+    agree = compared["town"].agree(rows[:, None], rows)
     assert (agree == (towns.to_numpy()[:, None] == towns.to_numpy())).all()
 
 

@@ -92,7 +92,7 @@ def _radius(x: FloatArray) -> float:
 
 
 def _distinct(
-    x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, most: int
+    x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, n_motions: int
 ) -> list[tuple[float, FloatArray]]:
     """Return the best motions, at most so many, whose images of the cloud are on average at least `near_km` apart."""
     moment = x.T @ x / len(x)
@@ -102,7 +102,7 @@ def _distinct(
         overlap = np.einsum("kij,il,jl->k", motions[kept], motions[number], moment)
         if (2 - 2 * overlap > (near_km / RADIUS_KM) ** 2).all():
             kept.append(int(number))
-        if len(kept) == most:
+        if len(kept) == n_motions:
             break
     return [(float(scores[number]), motions[number].copy()) for number in kept]
 
@@ -136,9 +136,15 @@ class _Slide:
         return np.array([score.max(), mirrored, heading, *np.unravel_index(score.argmax(), score.shape)])
 
     def motions(self, table: FloatArray) -> FloatArray:
-        """Return the motions of rows (score, mirror, heading, shift, shift)."""
-        centre_km = (table[:, 3:] * self.stride + self.first - self.density.side // 2) * self.density.cell_km
-        return _motions(self.frame, self.density, table[:, 1], table[:, 2], centre_km)
+        """Return the motions, shape (k, 3, 3), of rows (score, mirror, heading, shift, shift)."""
+        density = self.density
+        centre = table[:, 3:] * self.stride + self.first - density.side // 2
+        up = density.vectors(centre + (density.side - 1) / 2)
+        east = density.axes[0] - (up @ density.axes[0])[:, None] * up
+        east /= np.linalg.norm(east, axis=1, keepdims=True)
+        axes = np.stack([east, np.cross(up, east), up], axis=2)
+        turned = np.stack([_turned(heading, mirrored) for mirrored, heading in table[:, 1:3]])
+        return np.ascontiguousarray(axes @ turned @ self.frame)
 
 
 def _starts(x: FloatArray, density: PopulationDensity, n_starts: int) -> FloatArray:
@@ -184,15 +190,3 @@ def _peaks(score: FloatArray, mirrored: float, heading: float) -> FloatArray:
     rows, columns = (top // side) * _BLOCK + best[top] // _BLOCK, (top % side) * _BLOCK + best[top] % _BLOCK
     same = np.ones(len(top))
     return np.column_stack([height[top], mirrored * same, heading * same, rows, columns])
-
-
-def _motions(
-    frame: FloatArray, density: PopulationDensity, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
-) -> FloatArray:
-    """Return the motions, shape (k, 3, 3), that bring a cloud's frame, turned, to places of the map."""
-    up = density.vectors(centre_km / density.cell_km + (density.side - 1) / 2)
-    east = density.axes[0] - (up @ density.axes[0])[:, None] * up
-    east /= np.linalg.norm(east, axis=1, keepdims=True)
-    there = np.stack([east, np.cross(up, east), up], axis=2)
-    turned = np.stack([_turned(*pose) for pose in zip(heading, mirrored, strict=True)])
-    return np.ascontiguousarray(there @ turned @ frame)

@@ -1,4 +1,4 @@
-"""Attack. Undoing the contraction of a Lipschitz embedding on average."""
+"""Calibrate the distances of a Lipschitz embedding by simulation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BINS = 200
 
 
 class Calibration(NamedTuple):
-    """What a released distance says about the true one.
+    """Expected true distances given the released ones.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ def calibrate_distances(
 ) -> Calibration:
     """Estimate true distances from the released ones of a Lipschitz embedding with known parameters.
 
-    The intruder embeds the own file many times and notes which true distances lead to a released one. Short distances
-    come back nearly as they were; a long released distance says little, and its standard deviation tells how little.
-    The result is meant for `registration_attack` and `multilateration_attack` (``sd_km=``).
+    The intruder embeds a file of their own many times and compares true and released distances. Short distances are
+    recovered nearly exactly, long ones with a large standard deviation. The result is meant for `registration_attack`,
+    `multilateration_attack` and `locate_by_population` (``sd_km=``).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Attack. Validate a map from hidden coordinates by values withheld while it is built."""
+"""Validate a map from hidden coordinates by values withheld while it is built."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
 from reident.kernels.location import trilateration_columns
-from reident.location.joint_fit import linearised, slope_columns
+from reident.location.joint_fit import linearised
 from reident.location.local_maps import EXACT_KM, LocalMap
 from reident.location.spherical_mds import gaps_km
 
@@ -24,13 +25,13 @@ _SHARED, _ALIKE = 6, 10.0
 _WITHIN_KM, _NEIGHBOURS = 1.0, 5
 # A place is wrong from so many tolerances off, and from so many km.
 _OFF_TOLERANCES, _OFF_KM = 5.0, 1e-3
-# Equations that deviate by so many tolerances count for standard errors; what holds what nothing else does, per km^2;
-# how many times larger they are than where values err one by one.
+# Equations that deviate by so many tolerances count for standard errors; a ridge for what no equation fixes, per km^2;
+# the factor by which errors that values share exceed those of independent values.
 _FITTED, _RIDGE, _SHARED_ERRORS = 3.0, 1e-8, 2.0
 
 
 class HeldOut(NamedTuple):
-    """The share of hidden values that a map explains, their number, and how probable chance makes that."""
+    """Share of withheld values that a map explains, their number, and the p-value."""
 
     share: float = np.nan
     n: int = 0
@@ -38,15 +39,15 @@ class HeldOut(NamedTuple):
 
 
 def hide(values: FloatArray, tol: float, rng: np.random.Generator) -> tuple[BoolArray, BoolArray]:
-    """Draw values (d, n) for the certificate; returns these, and all that the map must not see on their account.
+    """Draw values (d, n) for the certificate; return them, and all values to be withheld from the map.
 
-    A record's values in columns that are alike say the same: one is asked for, and none is seen.
+    A record's values in columns that are alike are one piece of evidence: the first is drawn, all are withheld.
     """
     alike = _alike(values, tol)
-    drawn = np.isfinite(values) & (rng.random(values.shape) < _SHARE)
-    asked = _first_of_each(drawn, alike)
-    unseen = (alike.astype(float) @ asked) > 0
-    return asked, unseen & np.isfinite(values)
+    chosen_values = np.isfinite(values) & (rng.random(values.shape) < _SHARE)
+    withheld = _first_of_each(chosen_values, alike)
+    unseen = (alike.astype(float) @ withheld) > 0
+    return withheld, unseen & np.isfinite(values)
 
 
 def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
@@ -55,7 +56,7 @@ def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
 
 
 def _alike(values: FloatArray, tol: float) -> BoolArray:
-    """Tell which columns (d, d) agree, up to a shift and a sign, on most records that both hold; chains are one."""
+    """Return the pairs of columns (d, d) that agree, up to shift and sign, on most common records; chains are one."""
     d = len(values)
     alike = np.eye(d, dtype=np.bool_)
     for i in range(d):
@@ -65,14 +66,13 @@ def _alike(values: FloatArray, tol: float) -> BoolArray:
                 continue
             for apart in (values[i, both] - values[j, both], values[i, both] + values[j, both]):
                 if (np.abs(apart - np.median(apart)) < _ALIKE * tol).mean() > 0.5:
-                    alike[i, j] = alike[j, i] = True
-    while (grown := (alike.astype(float) @ alike) > 0).sum() > alike.sum():
-        alike = grown
-    return alike
+                    alike[i, j] = True
+    group = connected_components(alike, directed=False)[1]
+    return np.asarray(group[:, None] == group)
 
 
 def by_record(island: LocalMap) -> FloatArray:
-    """Return, for each record, how probable its values are at a place that is wrong; nan where not located.
+    """Return, for each record, the probability of its values at a wrong place; nan where not located.
 
     Wrong is off by more than a metre and more than five tolerances: a value agrees there where it looks across the way
     to the true place, by chance of any direction. Two values agree since their circles cross at the place; each pair of
@@ -80,13 +80,13 @@ def by_record(island: LocalMap) -> FloatArray:
     move the place so far either, where it counts twice: values share their errors, and secret points bend.
     """
     deviation, _ = island.deviations()
-    asked = _first_of_each(np.isfinite(deviation), _alike(island.values, island.tol))
-    n_asked = asked.sum(axis=0)
-    n_right = (asked & (np.abs(deviation) < island.tol)).sum(axis=0)
+    compared = _first_of_each(np.isfinite(deviation), _alike(island.values, island.tol))
+    n_compared = compared.sum(axis=0)
+    n_right = (compared & (np.abs(deviation) < island.tol)).sum(axis=0)
     off_km = max(_OFF_TOLERANCES * island.tol, _OFF_KM)
     agrees = 2 / np.pi * np.arcsin(island.tol / off_km)
-    beyond = bdtrc(np.maximum(n_right - 3, 0), np.maximum(n_asked - 2, 1), agrees)
-    tries = n_asked * (n_asked - 1) / np.maximum(n_right * (n_right - 1) / 2, 1)
+    beyond = bdtrc(np.maximum(n_right - 3, 0), np.maximum(n_compared - 2, 1), agrees)
+    tries = n_compared * (n_compared - 1) / np.maximum(n_right * (n_right - 1) / 2, 1)
     p_value = np.where(n_right > 2, np.minimum(tries * beyond, 1.0), 1.0)
     if island.tol > EXACT_KM:
         p_value = np.maximum(p_value, np.exp(-((off_km / (_SHARED_ERRORS * standard_errors_km(island))) ** 2) / 2))
@@ -94,22 +94,22 @@ def by_record(island: LocalMap) -> FloatArray:
 
 
 def standard_errors_km(island: LocalMap) -> FloatArray:
-    """Return how far noise moves each record of an island, beside one motion of all, km; nan where not located.
+    """Return the standard error of each record's place, km, after one motion of all; nan where not located.
 
-    From the equations of the whole map at once: a lonely record whose secret points hang on few others moves with them.
+    From the equations of the whole map at once: a record whose secret points rest on few others moves with them.
     """
     _, (record, reference, column, value) = island.equations(_FITTED)
-    rows, flat = np.flatnonzero(island.located), island.flat_references()
-    n, place = rows.size, np.searchsorted(rows, record)
-    off, slopes = linearised(island.x[rows], flat, island.shift, place, reference, column, value)
-    at = slope_columns(n, len(flat), place, reference, column)
-    shape = len(off), 2 * (n + len(flat)) + len(island.shift)
+    rows = np.flatnonzero(island.located)
+    n, points = rows.size, np.concatenate([island.x[rows], island.flat_references()])
+    equations = np.searchsorted(rows, record), n + reference, column, value
+    off, slopes, at = linearised(points, island.shift, equations)
+    shape = len(off), 2 * len(points) + len(island.shift)
     matrix = sparse.csr_array((slopes.ravel(), (np.repeat(np.arange(len(off)), 5), at.ravel())), shape)
     surplus = len(off) - np.unique(at).size
     normal = (matrix.T @ matrix).toarray()
     normal[np.diag_indices(len(normal))] += _RIDGE
     spread = np.linalg.inv(normal)[: 2 * n, : 2 * n] * (off @ off) / max(surplus, 1)
-    # What one motion of all records does is no error.
+    # A motion of all records is no error.
     motions = _motions(island.x[rows])
     spread -= motions @ (motions.T @ spread)
     spread -= (spread @ motions) @ motions.T
@@ -126,20 +126,20 @@ def _motions(x: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(moves.reshape(-1, 3))[0])
 
 
-def certify(island: LocalMap, values: FloatArray, asked: BoolArray, rng: np.random.Generator) -> HeldOut:
-    """Say how many of the hidden values an island explains, and how many it would by chance.
+def certify(island: LocalMap, values: FloatArray, withheld: BoolArray, rng: np.random.Generator) -> HeldOut:
+    """Return the share of the withheld values that an island explains, and its p-value.
 
-    Chance is what other values of the same set come to, those of any record or those of the nearest ones, whichever
-    fits better: the share of these within the tolerance, or, where that is below a kilometre, within a kilometre,
-    scaled down. A map that is right but roughly explains its neighbours' values as well as its own.
+    By chance, values fit as often as other values of the same set, of any record or of the nearest ones, whichever fit
+    better: the share of these within the tolerance, or, where that is below a kilometre, within a kilometre, scaled
+    down. A map that is right but roughly explains its neighbours' values as well as its own.
     """
-    deviation, _ = island.deviations(np.where(asked, values, np.nan))
+    deviation, _ = island.deviations(np.where(withheld, values, np.nan))
     deviation = deviation[np.isfinite(deviation)]
     if not deviation.size:
         return HeldOut()
     right = int((np.abs(deviation) < island.tol).sum())
-    anybody = [np.array([rng.permutation(row) for row in values])]
-    chance = max(_share_by_chance(island, anybody), _share_by_chance(island, _of_neighbours(island, values)))
+    shuffled = [np.array([rng.permutation(row) for row in values])]
+    chance = max(_share_by_chance(island, shuffled), _share_by_chance(island, _of_neighbours(island, values)))
     p_value = float(bdtrc(right - 1, deviation.size, min(chance, 1.0))) if right else 1.0
     return HeldOut(right / deviation.size, deviation.size, p_value)
 
@@ -159,7 +159,7 @@ def _of_neighbours(island: LocalMap, values: FloatArray) -> list[FloatArray]:
 
 
 def _share_by_chance(island: LocalMap, mixed: list[FloatArray]) -> float:
-    """Return the share of values that do not belong where they stand but agree to the tolerance, scaled from a km."""
+    """Return the share of misplaced values that agree to the tolerance, scaled down from a kilometre."""
     off = np.concatenate([island.deviations(values)[0].ravel() for values in mixed])
     off = off[np.isfinite(off)]
     if not off.size:

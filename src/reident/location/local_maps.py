@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from reident.base import FloatArray, IntArray
 from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
-from reident.location.joint_fit import fit_all
+from reident.location.joint_fit import Equations, fit_all
 from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["EXACT_KM", "LocalMap"]
@@ -17,16 +17,16 @@ _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
 # Tolerances, km, up to which the values are taken for exact, and up to which so exact that two circles and a third that
 # passes their crossing are no accident: such records stay where a fourth value confirms them later.
 EXACT_KM, _SUREST_KM = 1e-3, 1e-5
-# Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
-# the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
-# by chance, and the more are asked for.
+# Values that must agree before a record and a reference is accepted, and located neighbours from which a record is
+# tried: strict rules first, the others where these place no more. The wider the tolerance, km, the more values agree by
+# chance, and the more are required.
 _EXACT = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
 LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
 _WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
-# An island of so many records is no accident: up to a tolerance, km, what continues it needs less.
+# An island of so many records is no accident: up to a tolerance, km, further points need fewer values.
 _LARGE, _FURTHER_KM, _FURTHER = 40, 0.3, ((6, 4, 1), (5, 4, 4), (5, 3, 8), (4, 3, 12))
-# Values that speak for a place for each that contradicts it: of rough values every tenth errs, and places that begin a
-# map with wide tolerances are right by accident more easily.
+# Required ratio of values that support a place to those that contradict it: of rough values every tenth errs, and the
+# first places of a map agree by chance more easily under wide tolerances.
 _SURE, _ROUGH = 10, 3
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
@@ -35,12 +35,12 @@ _GUESSES = 20_000
 
 
 class LocalMap:
-    """A part of the map: what is located in one frame of its own.
+    """Records and secret points located in one frame of their own.
 
     Attributes
     ----------
     values (d, n), distances (n, n)
-        Hidden coordinates, km, up to sign and shift, and what was released, nan where missing.
+        Hidden coordinates, km, up to sign and shift, and released distances, nan where missing.
     x (n, 3), located (n,)
         Records as unit vectors.
     sign, shift (d,)
@@ -70,14 +70,14 @@ class LocalMap:
 
     @property
     def rules(self) -> tuple[tuple[int, int, int], ...]:
-        """What must agree before something is believed, the careful rules first."""
+        """Values required for a record and a reference, and neighbours tried, the strict rules first."""
         if EXACT_KM < self.tol <= _FURTHER_KM and len(self) >= _LARGE:
             return _FURTHER
         return next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
 
     @property
-    def bears(self) -> int:
-        """How many values must speak for a place for each that contradicts it."""
+    def support_ratio(self) -> int:
+        """Required ratio of values that support a place to those that contradict it."""
         rough = self.tol > EXACT_KM and (self.tol <= _FURTHER_KM or len(self) >= _LARGE)
         return _ROUGH if rough else _SURE
 
@@ -87,7 +87,7 @@ class LocalMap:
         return np.where((self.sign != 0)[:, None], self.sign[:, None] * self.values + self.shift[:, None], np.nan)
 
     def deviations(self, values: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
-        """Return what the map puts too far (d, n), nan where it says nothing, and the nearest references."""
+        """Return map distances less values (d, n), km, nan where either is missing, and the nearest references."""
         f = self.f if values is None else self.sign[:, None] * values + self.shift[:, None]
         which = np.zeros(f.shape, dtype=np.int64)
         return trilateration.deviations(f, self.x, self.located, self.references, self.counts, which), which
@@ -115,16 +115,16 @@ class LocalMap:
         return True
 
     def grow(self) -> None:
-        """Add records, references and columns until nothing more can be added."""
+        """Add records, references and columns as long as any can be added."""
         level = 0
         while not self.located.all() and level < len(levels := self.rules):
             records, references, near = levels[level]
             known = (self.x, self.located, self.references, self.counts, self.tol)
             added = trilateration.add_records(
-                self.distances, self.f, *known, records, self.bears, near, self._record_tried
+                self.distances, self.f, *known, records, self.support_ratio, near, self._record_tried
             )
             self.adjust()
-            added += trilateration.add_references(self.f, *known, references, self.bears, self._reference_tried)
+            added += trilateration.add_references(self.f, *known, references, self.support_ratio, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
             if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
@@ -136,7 +136,7 @@ class LocalMap:
                 level = 0
 
     def _add_by_guesses(self, needed: int = 4) -> int:
-        """Place records by secret points that nothing confirms yet; return how many."""
+        """Place records by secret points that are not confirmed yet; return how many."""
         guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
         known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
         m = trilateration_guesses.guess_references(*known, guessed, sets)
@@ -146,7 +146,7 @@ class LocalMap:
         return int(added)
 
     def forget_contradicted(self, slack_km: float) -> None:
-        """Give up the records whose places lie nearer together than the released distances allow, the worst first."""
+        """Drop the records whose places are nearer together than released distances allow, the worst first."""
         rows = np.flatnonzero(self.located)
         short = self.distances[np.ix_(rows, rows)] - gaps_km(self.x[rows, None], self.x[None, rows]) > slack_km
         while short.any():
@@ -155,7 +155,7 @@ class LocalMap:
             short[worst], short[:, worst] = False, False
 
     def forget_unconfirmed(self) -> None:
-        """Give up the records, those of the seed too, that fewer values agree with than any record must have to begin.
+        """Drop the records, those of the seed too, with fewer agreeing values than any record needs.
 
         Exact places that two guessed circles gave stay only where a fourth value confirms them.
         """
@@ -191,16 +191,17 @@ class LocalMap:
         if self.tol > EXACT_KM and abs(size - self._fitted) <= size // 10:
             return
         self._fitted = size
-        deviation, equations = self.equations(40)
+        deviation, (record, reference, column, value) = self.equations(40)
         if deviation.size == 0 or np.median(np.abs(deviation)) < 0.01 * self.tol:
             return
-        flat = self.flat_references()
-        x, flat, self.shift, _ = fit_all(self.x, flat, self.shift, *equations, 3 * self.tol, 4, damp=1e-6)
-        self.x[self.located] = x[self.located]
-        self.references[np.arange(_MOST) < self.counts[:, None]] = flat
+        n, points = len(self.x), np.concatenate([self.x, self.flat_references()])
+        equations = record, n + reference, column, value
+        points, self.shift, _ = fit_all(points, self.shift, equations, 3 * self.tol, 4, damp=1e-6)
+        self.x[self.located] = points[:n][self.located]
+        self.references[np.arange(_MOST) < self.counts[:, None]] = points[n:]
 
     def agrees(self, other: LocalMap) -> bool:
-        """Tell whether signs and shifts, which belong to the release and not to a frame, are those of another one."""
+        """Return whether signs and shifts, which belong to the release, not to a frame, equal those of another map."""
         both = (self.sign != 0) & (other.sign != 0)
         same = (self.sign == other.sign) & (np.abs(self.shift - other.shift) < 20 * self.tol)
         return bool(both.sum() >= 3 and same[both].all())
@@ -212,37 +213,37 @@ class LocalMap:
         self._forget()
 
     def join(self, other: LocalMap) -> bool:
-        """Lay another island on this one by the records and secret points that both hold; tell whether they fit."""
+        """Join another island by the records and secret points that both hold; return whether they fit."""
         shared = self.located & other.located
-        mine, theirs = self._shared_references(other)
-        here, there = np.concatenate([self.x[shared], mine]), np.concatenate([other.x[shared], theirs])
-        if len(here) < (3 if self.tol <= _SUREST_KM else 4):
+        points, other_points = self._shared_references(other)
+        to_points = np.concatenate([self.x[shared], points])
+        from_points = np.concatenate([other.x[shared], other_points])
+        if len(to_points) < (3 if self.tol <= _SUREST_KM else 4):
             return False
-        motion = procrustes(there, here)
-        if np.median(gaps_km(there @ motion.T, here)) > 20 * self.tol:
+        motion = procrustes(from_points, to_points)
+        if np.median(gaps_km(from_points @ motion.T, to_points)) > 20 * self.tol:
             return False
         new = other.located & ~self.located
         self.x[new], self.located[new] = other.x[new] @ motion.T, True
         self.inherit(other)
         for i in np.flatnonzero(other.counts):
             for r in other.references[i, : other.counts[i]] @ motion.T:
-                known = self.references[i, : self.counts[i]]
-                apart = gaps_km(known, r[None]) if len(known) else np.array([np.inf])
-                if apart.min() > max(0.05, 20 * self.tol) and self.counts[i] < _MOST:
+                apart = gaps_km(self.references[i, : self.counts[i]], r)
+                if (apart > max(0.05, 20 * self.tol)).all() and self.counts[i] < _MOST:
                     self.references[i, self.counts[i]] = r
                     self.counts[i] += 1
         return True
 
     def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
         """Return the secret points that two islands share, by the distances between them, which no motion changes."""
-        mine, theirs = self.flat_references(), other.flat_references()
+        points, other_points = self.flat_references(), other.flat_references()
         sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
-        km = gaps_km(mine[:, None], mine[None])
-        votes = np.zeros((len(theirs), len(mine)), dtype=np.int64)
+        km = gaps_km(points[:, None], points[None])
+        votes = np.zeros((len(other_points), len(points)), dtype=np.int64)
         same = other_sets[:, None] == sets
-        for p in range(len(theirs)):
+        for p in range(len(other_points)):
             for q in range(p):
-                apart = gaps_km(theirs[p], theirs[q])
+                apart = gaps_km(other_points[p], other_points[q])
                 rows, columns = np.flatnonzero(same[p]), np.flatnonzero(same[q])
                 fits = np.abs(km[np.ix_(rows, columns)] - apart) < self.tol
                 if apart > 1.0 and fits.any():
@@ -252,7 +253,7 @@ class LocalMap:
         if not votes.size:
             return np.empty((0, 3)), np.empty((0, 3))
         sure = np.flatnonzero(votes.max(axis=1) >= 2)
-        return mine[votes[sure].argmax(axis=1)], theirs[sure]
+        return points[votes[sure].argmax(axis=1)], other_points[sure]
 
     def flat_references(self) -> FloatArray:
         """Return the references of all sets, one set after the other."""
@@ -262,7 +263,7 @@ class LocalMap:
         """Move all points by an orthogonal matrix."""
         self.x, self.references = self.x @ motion.T, self.references @ motion.T
 
-    def equations(self, tolerances: float) -> tuple[FloatArray, tuple[IntArray, IntArray, IntArray, FloatArray]]:
+    def equations(self, tolerances: float) -> tuple[FloatArray, Equations]:
         """Return the deviations below so many tolerances, and their record, reference, column and signed value."""
         deviation, which = self.deviations()
         column, record = np.nonzero(np.abs(deviation) < tolerances * self.tol)
@@ -302,10 +303,12 @@ class _Seed:
 
     def _fit(self, scales: tuple[float, ...]) -> None:
         value = self.sign[self.column] * self.values[self.column, self.record]
+        n = len(self.x)
+        equations = self.record, n + self.column, self.column, value
         for scale in scales:
-            self.x, self.r, self.shift, self.residual = fit_all(
-                self.x, self.r, self.shift, self.record, self.column, self.column, value, scale, 40
-            )
+            points = np.concatenate([self.x, self.r])
+            points, self.shift, self.residual = fit_all(points, self.shift, equations, scale, 40)
+            self.x, self.r = points[:n], points[n:]
 
     def _flip(self) -> bool:
         """Take another cone for each column that does not fit, if one fits better."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def multilateration_attack(
     release : MetricMicrodata, or tuple of DataFrame and array-like of shape (n, n)
         Released table and distances, km. The table's index identifies the records. At least 4 records. Not modified.
     links : Linkage, or DataFrame with columns `release` and `known`
-        Matches to start from, for example of `common_subgraph_attack`. At least 3; with fewer nothing is placed.
+        Matches to start from, for example of `common_subgraph_attack`. At least 3; with fewer no record is placed.
     known : DataFrame or GeoDataFrame
         As for `registration_attack`.
     quasi : str or sequence of str
@@ -84,9 +85,9 @@ def multilateration_attack(
     if len(pairs) < 3:
         return lay.unlocated(index)
     y = neighbours.y
-    x, kept = _align(fit_shape(distances, sd).x, y, pairs, generator)
+    x, agrees = _align(fit_shape(distances, sd).x, y, pairs, generator)
     others = np.setdiff1d(np.arange(len(index)), pairs[:, 0])
-    gap = gaps_km(x[pairs[kept, 0]], y[pairs[kept, 1]])
+    gap = gaps_km(x[pairs[agrees, 0]], y[pairs[agrees, 1]])
     reach_km = max(3 * float(np.median(gap)), 0.05)
     p_value = neighbours.part(others).certificate(x[others], reach_km, generator)
     x, _, fit = neighbours.realign(x)
@@ -124,21 +125,21 @@ def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generat
     rank = max(2, min(len(pairs) - 1, round(0.4 * len(pairs))))
     best = int(np.sort(gap, axis=1)[:, rank].argmin())
     scale = max(float(np.sort(gap[best])[rank]), 1e-3)
-    kept = gap[best] <= 3 * scale
-    motion = procrustes(p[kept], q[kept])
+    agrees = gap[best] <= 3 * scale
+    motion = procrustes(p[agrees], q[agrees])
     for _ in range(10):
         residual = gaps_km(p @ motion.T, q)
-        scale = max(1.5 * float(np.median(residual[kept])), 1e-3)
-        kept = residual <= 3 * scale
-        if kept.sum() < 3:
+        scale = max(1.5 * float(np.median(residual[agrees])), 1e-3)
+        agrees = residual <= 3 * scale
+        if agrees.sum() < 3:
             break
-        motion = procrustes(p[kept], q[kept], 1 / (1 + (residual[kept] / scale) ** 2))
-    if kept.sum() < 3:
-        kept = residual <= np.sort(residual)[2]
-    return x @ motion.T, kept
+        motion = procrustes(p[agrees], q[agrees], 1 / (1 + (residual[agrees] / scale) ** 2))
+    if agrees.sum() < 3:
+        agrees = residual <= np.sort(residual)[2]
+    return x @ motion.T, agrees
 
 
 def _triples(n: int, rng: np.random.Generator) -> IntArray:
     if n * (n - 1) * (n - 2) // 6 <= _TRIPLES:
-        return np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)])
+        return np.array(list(combinations(range(n), 3)))
     return np.stack([rng.choice(n, 3, replace=False) for _ in range(_TRIPLES)])

@@ -1,4 +1,4 @@
-"""Attack. Separate true matches from chance ones after alignment."""
+"""Separate true matches from chance ones after alignment."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Fit", "Neighbours"]
 
 # Neighbours among which the density of known places around a released record is counted.
 _CROWD = 12
-# Labels lie so far apart, in radii of the globe, on an axis of their own that nobody's nearest is of another label.
+# Distance of labels on an axis of their own, in radii of the globe: the nearest record is always of the same label.
 _APART = 4.0
-# A cosine tells no distances below, km.
+# Smallest reach of the certificate, km.
 _FINEST_KM = 1e-3
 # Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
 STARTS_KM = (0.03, 0.3, 1.5, 5.0)
 
 
 class Fit(NamedTuple):
-    """A mixture for the gap to the nearest known record of one's label: true matches, and chance ones.
+    """Mixture of true and chance matches for the gap to the nearest known record of the same label.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class Neighbours:
         """Return each record's gap to the nearest known record of its label, km (inf for none), and which one."""
         which = np.zeros(len(x), dtype=np.int64)
         gap = np.full(len(x), np.inf)
-        asked = np.flatnonzero(self.label_share > 0)
-        if asked.size:
-            _, at = self._tree_by_label.query(_with_labels(x, self.codes)[asked])
-            which[asked] = self._labelled[at]
-            gap[asked] = gaps_km(x[asked], self.y[which[asked]])
+        labelled = np.flatnonzero(self.label_share > 0)
+        if labelled.size:
+            _, at = self._tree_by_label.query(_with_labels(x, self.codes)[labelled])
+            which[labelled] = self._labelled[at]
+            gap[labelled] = gaps_km(x[labelled], self.y[which[labelled]])
         return gap, which
 
     def density(self, x: FloatArray) -> FloatArray:
@@ -87,8 +87,8 @@ class Neighbours:
 
     def fit(self, nearest: FloatArray, density: FloatArray, starts_km: Sequence[float] = STARTS_KM) -> Fit:
         """Fit the mixture by expectation maximisation from several starts; the likeliest outcome is taken."""
-        found = np.isfinite(nearest)
-        gap, rate = np.maximum(nearest[found], 1e-6), density[found]
+        is_finite = np.isfinite(nearest)
+        gap, rate = np.maximum(nearest[is_finite], 1e-6), density[is_finite]
         by_chance = 2 * np.pi * rate * gap * np.exp(-np.pi * rate * gap**2) + 1e-12
         best = Fit(0.0, float("nan"), -np.inf, np.zeros(nearest.size))
         for start in starts_km:
@@ -107,14 +107,14 @@ class Neighbours:
             spent = 3 * np.log(max(self.room_km * np.sqrt(share * gap.size + 1) / sigma, 1.0))
             if likelihood - spent > best.log_evidence:
                 probability = np.zeros(nearest.size)
-                probability[found] = belief
+                probability[is_finite] = belief
                 best = Fit(share, sigma, float(likelihood - spent), probability)
         return best
 
     def realign(
         self, x: FloatArray, *, rounds: int = 15, starts_km: Sequence[float] = STARTS_KM
     ) -> tuple[FloatArray, FloatArray, Fit]:
-        """Alternate between telling true neighbours from chance ones and moving onto the true ones.
+        """Alternate between fitting the mixture and moving the points onto their likely partners.
 
         Returns the moved points, the motion, and the fit.
         """
@@ -182,8 +182,8 @@ class Neighbours:
         near = self._near_labels(x, labels, reach_km)
         rows = np.arange(len(x))
         observed = near[rows, which].sum()
-        drawn = np.array([near[rows, rng.permutation(which)].sum() for _ in range(n_permutations)])
-        return float((1 + (drawn >= observed).sum()) / (1 + n_permutations))
+        permuted = np.array([near[rows, rng.permutation(which)].sum() for _ in range(n_permutations)])
+        return float((1 + (permuted >= observed).sum()) / (1 + n_permutations))
 
     def _near_labels(self, x: FloatArray, labels: IntArray, reach_km: float) -> BoolArray:
         """Return, for each point and label, whether a known record of the label lies within reach."""

@@ -1,4 +1,4 @@
-"""Attack. Align a cloud of points with an outline."""
+"""Align a cloud of points with an outline."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CELLS, _TURNS, _SHIFTS, _STARTS, _WALK = 400, 72, 7, 12, 3000
 
 
 def align_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Return the motion, perhaps with a mirror, that lays unit vectors inside an area, and how far others differ, km.
+    """Return the motion, perhaps with a mirror, that brings unit vectors inside an area, and the spread of others, km.
 
-    Least sum of the distances outside; then the mean over a random walk among the motions that are about as good, as
-    many lie between borders that the points do not touch.
+    Least sum of the distances outside; then the mean over a random walk among the motions that are about as good, since
+    points that do not touch the border leave many.
     """
     board = _Board(points, area)
     rough = sorted(
@@ -36,12 +36,12 @@ def align_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tup
     best: tuple[float, FloatArray, float] = (np.inf, np.zeros(3), 1.0)
     for _, mirror, *start in rough[:_STARTS]:
         simplex = np.array(start) + np.vstack([np.zeros(3), np.diag(size)])
-        found = minimize(
+        result = minimize(
             board.outside_km, start, args=(mirror,), method="Nelder-Mead",
             options={"initial_simplex": simplex, "maxiter": 500},
         )  # fmt: skip
-        if found.fun < best[0]:
-            best = float(found.fun), found.x, mirror
+        if result.fun < best[0]:
+            best = float(result.fun), result.x, mirror
     cost, at, mirror = best
     step = size * [0.07, 0.05, 0.05]
     places, now, now_cost = [], at, cost
@@ -107,4 +107,5 @@ class _Board:
 
 def _frame(up: FloatArray) -> FloatArray:
     """Return three vectors at right angles, the first as given."""
-    return np.linalg.svd(up[None])[2] * np.sign(np.linalg.svd(up[None])[2][0] @ up)
+    frame = np.linalg.svd(up[None])[2]
+    return np.asarray(frame * np.sign(frame[0] @ up))

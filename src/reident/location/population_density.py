@@ -30,9 +30,9 @@ __all__ = ["PopulationDensity"]
 
 # The blur of the search's three looks, as multiples of the homes' own scatter around their place: 40, 20 and 11 km.
 BLURS = (40 / 11, 20 / 11, 1.0)
-# Blur of what counts as the surroundings, where a file covers only a part of the country.
+# Blur of the surroundings, for a file that covers only a part of the country.
 _SURROUNDINGS = 60 / 11
-# Share of homes that may be anywhere, and what a home outside the outline costs in a file of unknown coverage (nats).
+# Share of homes that may be anywhere, and the cost of a home outside the outline in a file of unknown coverage, nats.
 _ANYWHERE, _OFF_LAND = 0.03, 3.0
 # Cells a scatter, and the widest map in cells: a continent gets coarser cells instead of no memory.
 _CELLS_A_SCATTER, _WIDEST = 5.5, 1600
@@ -51,7 +51,7 @@ class PopulationDensity:
         Standard deviation, in each direction, of homes around their place.
     part : bool
         Whether the file may cover a part of the country only: densities are then compared with their surroundings, so
-        that being far from the big cities costs nothing.
+        that a place far from the big cities has no lower score.
     """
 
     def __init__(self, places: pd.DataFrame | None, area: Any, *, scatter_km: float, part: bool = False) -> None:
@@ -67,10 +67,10 @@ class PopulationDensity:
             )
         border = np.empty((0, 3)) if outline is None else unit_vectors(*shapely.get_coordinates(outline).T[::-1])
         self.axes = _frame(vectors if len(vectors) else border)
-        seen = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
-        if (seen[:, 2] <= 0.3 * RADIUS_KM).any():
+        flat_km = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
+        if (flat_km[:, 2] <= 0.3 * RADIUS_KM).any():
             raise DataError("`places` and `area` must lie in one part of the world: they span more than a continent")
-        half = np.abs(seen[:, :2]).max() + 3 * BLURS[0] * scatter_km
+        half = np.abs(flat_km[:, :2]).max() + 3 * BLURS[0] * scatter_km
         self.cell_km = max(scatter_km / _CELLS_A_SCATTER, 2 * half / _WIDEST)
         self.side = 2 * int(np.ceil(half / self.cell_km)) + 1
         self.inside = self._inside(outline)

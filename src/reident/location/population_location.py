@@ -14,7 +14,7 @@ from reident.location.alignment import best_motions, other_headings
 from reident.location.localisation import Localisation, certificates, check_sd, check_size, unlinked
 from reident.location.nonrigid_refinement import refine_nonrigidly
 from reident.location.population_density import PopulationDensity
-from reident.location.reference_sets import check_release
+from reident.location.reference_sets import check_release, check_table
 from reident.location.spherical_mds import Shape, fit_parts
 from reident.location.split_half_validation import agreement_km, chance_by_others, chance_of_agreement
 
@@ -105,8 +105,8 @@ def locate_by_population(
     density = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
     surface_km2 = density.surface_km2
     shapes = fit_parts(distances, usable_sd, _MIN_PART)
-    given = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
-    is_connected = connected_components(given, directed=False)[0] == 1
+    has_distance = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
+    is_connected = connected_components(has_distance, directed=False)[0] == 1
     n = len(index)
     x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
     which, gap, tries = np.full(n, -1), np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
@@ -129,10 +129,7 @@ def locate_by_population(
 def _check_released(release: Any) -> tuple[pd.Index, FloatArray]:
     """Return the records' ids and distances, nan for missing ones."""
     distances = check_release(release)
-    table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
-    index = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(distances))
-    if len(index) != len(distances):
-        raise DataError(f"`release` must have one row of distances a record ({len(index)}), got {len(distances)}")
+    index = check_table(release, len(distances)).index
     check_size(len(index))
     if np.isfinite(distances).sum() <= np.isfinite(np.diagonal(distances)).sum():
         raise DataError("`release` must hold some distance, got nan everywhere")
@@ -146,9 +143,9 @@ def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[Flo
     record.
     """
     x = shape.x
-    found = best_motions(x, density)
-    lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
-    placed = x @ found[0][1].T
+    motions = best_motions(x, density)
+    lead = motions[0][0] - motions[1][0] if len(motions) > 1 else float("inf")
+    placed = x @ motions[0][1].T
     others: list[FloatArray] = []
 
     def by_half(half: IntArray) -> FloatArray:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, RNGLike, check_area, check_rng
+from reident.base import FloatArray, IntArray, RNGLike, check_area, check_rng
 from reident.location.holdout_validation import HeldOut, by_record, certify, hide
 from reident.location.local_maps import LocalMap
 from reident.location.localisation import Localisation, check_known_places
 from reident.location.outline import align_inside
-from reident.location.reference_sets import HiddenCoordinates, check_release, recover_coordinates
+from reident.location.reference_sets import HiddenCoordinates, check_release, check_table, recover_coordinates
 from reident.location.registration import registration_attack
 from reident.location.rounded_coordinates import is_fine
 from reident.location.spherical_mds import gaps_km, procrustes
@@ -166,7 +166,7 @@ def locate_by_reference_sets(
     (80, True)
     """
     distances = check_release(release)
-    table = _table(release, len(distances))
+    table = check_table(release, len(distances))
     outline = None if area is None else check_area(area)
     if known is not None:
         check_known_places(known)
@@ -176,11 +176,11 @@ def locate_by_reference_sets(
     filled = np.isfinite(coordinates.values_km).sum(axis=0)
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
-    asked, unseen = hide(values, tol, rng)
+    withheld, unseen = hide(values, tol, rng)
     islands = _grown(np.where(unseen, np.nan, values), distances, tol) if (step_km or 0) <= COARSEST_STEP_KM else []
     certified = []
     for island in islands:
-        certificate = certify(island, values, asked, rng)
+        certificate = certify(island, values, withheld, rng)
         island.values = values
         island.grow()
         island.forget_unconfirmed()
@@ -210,15 +210,6 @@ def _tolerance_km(step_km: float | None, n: int) -> float:
     if is_fine(step_km, n):
         return max(min(step_km, max(_WHOLE_STEP_KM, _OF_FINE_STEP * step_km)), _FINEST_KM)
     return _OF_STEP * step_km
-
-
-def _table(release: Any, n: int) -> pd.DataFrame:
-    table = release[0] if isinstance(release, tuple) else getattr(release, "table", None)
-    if table is None:
-        return pd.DataFrame(index=pd.RangeIndex(n))
-    if len(table) != n:
-        raise DataError(f"`release` must have one row of distances a record ({len(table)}), got {n}")
-    return table
 
 
 def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[LocalMap]:
@@ -286,19 +277,19 @@ def _register_by_places(
 
     These places replace labels, so that their agreement is no evidence: the p-value is 1.
     """
-    theirs, y = check_known_places(known)
+    known_table, y = check_known_places(known)
     which = _common_places(km, gaps_km(y[:, None], y[None]), tol)
     common = which >= 0
     if common.sum() < _FEWEST:
         return None
-    mine, partners = x[common], y[which[common]]
-    if np.median(gaps_km(mine @ procrustes(mine, partners).T, partners)) > tol:
+    points, partners = x[common], y[which[common]]
+    if np.median(gaps_km(points @ procrustes(points, partners).T, partners)) > tol:
         return None
     labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=index)
     at = np.arange(len(y))
     lat, lon = degrees(y)
     places = {"place": np.where(np.isin(at, which), at, -2), "lat_deg": lat, "lon_deg": lon}
-    places_table = pd.DataFrame(places, index=theirs.index)
+    places_table = pd.DataFrame(places, index=known_table.index)
     found = registration_attack((labels, km), places_table, quasi="place", n_pairs=_PAIRS, rng=rng)
     return replace(found, p_value=1.0)
 
@@ -309,17 +300,17 @@ def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray
     order = np.argsort(known_km[a, b])
     a, b = a[order], b[order]
     first = np.searchsorted(known_km[a, b], km[i, j] - tol)
-    many = np.searchsorted(known_km[a, b], km[i, j] + tol) - first
-    pair = np.repeat(np.arange(len(i)), many)
-    match = np.arange(len(pair)) + np.repeat(first - np.cumsum(many) + many, many)
+    n_matches = np.searchsorted(known_km[a, b], km[i, j] + tol) - first
+    pair = np.repeat(np.arange(len(i)), n_matches)
+    match = np.arange(len(pair)) + np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches)
     votes = np.zeros((len(km), len(known_km)))
-    for mine in (i[pair], j[pair]):
-        for theirs in (a[match], b[match]):
-            np.add.at(votes, (mine, theirs), 1)
+    for point in (i[pair], j[pair]):
+        for partner in (a[match], b[match]):
+            np.add.at(votes, (point, partner), 1)
     by_chance = votes.sum() / votes.size
     best = votes.argmax(axis=1)
-    enough = votes.max(axis=1) > by_chance + 6 * np.sqrt(by_chance) + 4
-    return np.where(enough & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
+    is_sure = votes.max(axis=1) > by_chance + 6 * np.sqrt(by_chance) + 4
+    return np.where(is_sure & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
 
 
 def _tables(

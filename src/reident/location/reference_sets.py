@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
 from reident.cliques.adjacency import pack_rows
@@ -69,10 +70,10 @@ class HiddenCoordinates:
 def exact_equalities(release: Any) -> EqualDifferences:
     """Count the exact equalities that only a matrix made of differences of coordinates has.
 
-    Two distances to one record differ by a number of its own in any ordinary matrix. Where the released numbers are
-    differences of hidden coordinates (a Lipschitz embedding, a projection to a line), the same number comes back for
-    many records, and `recover_coordinates` has something to hold on to. A share near 0 says that this attack finds
-    nothing, not that the release is safe.
+    In an ordinary matrix the difference of two distances to one record is a number of its own. Where the released
+    numbers are differences of hidden coordinates (a Lipschitz embedding, a projection to a line), the same number comes
+    back for many records, from which `recover_coordinates` starts. A share near 0 is evidence against this attack, not
+    for the safety of the release.
 
     Parameters
     ----------
@@ -157,14 +158,14 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     its entries, and classes that agree on two records are one. Each row is compared with all others, or with 500
     others where there are more than that. Time O(n^3), from 500 records on O(500 n^2); memory O(n^2).
 
-    With a step, the two rows in which most differences fall into one window begin a column. What is known of it bounds
-    it for every other record, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active the extreme bounds coincide.
+    With a step, the two rows in which most differences fall into one window begin a column. Its known values bound
+    those of every other record, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active the extreme bounds coincide.
     The distances that the column explains are set aside, the next column comes from the rest; a least-squares fit of
     all columns to all distances averages the rounding away. The finer the step and the fewer the records, the fewer
     bounds must coincide: with n records two up to 25 / n km, four up to 100 / n km or .2 km, five up to 200 / n km, six
     above. A tenth of the distances is hidden from the search: a column that they do not confirm is left out.
 
-    Beyond Kroll and Schnell (2016), who take the coordinates for lost once the largest difference is formed.
+    Beyond Kroll and Schnell (2016), who consider the coordinates lost once the largest difference is formed.
 
     Examples
     --------
@@ -181,8 +182,7 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     matrix = check_release(release)
     if step_km is not None:
         step = check_real(step_km, "step_km", low=0, open_low=True, why="leave it out for exact numbers")
-        found = recover_rounded(matrix, step)
-        return _described(matrix, found.values, found.n_fitted, found.n_refused, step)
+        return _described(matrix, *recover_rounded(matrix, step), step)
     distances, copy = _distinct(matrix)
     n, tol = len(distances), _tolerance_km(distances)
     apart = np.arange(1, n // 2 + 1)
@@ -215,7 +215,7 @@ def _count_explained(distances: FloatArray, values: FloatArray, tol: float) -> t
 
 
 def check_release(release: Any) -> FloatArray:
-    """Return the released distances, nan where there is none, from a matrix or what holds one."""
+    """Return the released distances, nan where missing, from a matrix, MetricMicrodata or (table, matrix)."""
     distances = release[1] if isinstance(release, tuple) and len(release) == 2 else release
     distances = getattr(distances, "distances_km", distances)
     matrix = check_array(distances, "release").copy()
@@ -229,6 +229,16 @@ def check_release(release: Any) -> FloatArray:
         raise DataError(f"`release` must be symmetric, got nan on one side only of ({row}, {column})")
     checked = check_distance_matrix(np.where(missing, 0.0, matrix), "release")
     return np.where(missing, np.nan, checked)
+
+
+def check_table(release: Any, n: int) -> pd.DataFrame:
+    """Return the released table, or one without columns, of n records."""
+    table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
+    if not isinstance(table, pd.DataFrame):
+        return pd.DataFrame(index=pd.RangeIndex(n))
+    if len(table) != n:
+        raise DataError(f"`release` must have one row of distances a record ({len(table)}), got {n}")
+    return pd.DataFrame(index=table.index) if table is release else table
 
 
 def _tolerance_km(distances: FloatArray) -> float:

@@ -109,8 +109,8 @@ def registration_attack(
     x, which, p_value = np.repeat(neighbours.y[:1], len(index), axis=0), np.full(len(index), -1), np.ones(len(index))
     for number, (rows, placed, _, p) in enumerate(maps):
         # A part's own motion counts where it is no less sure.
-        taken = (p <= p_value[rows]) | (which[rows] < 0)
-        x[rows[taken]], which[rows[taken]], p_value[rows[taken]] = placed[taken], number, p
+        better = (p <= p_value[rows]) | (which[rows] < 0)
+        x[rows[better]], which[rows[better]], p_value[rows[better]] = placed[better], number, p
     fit = maps[0][2]
     if len(maps) > 1 or (which < 0).any():
         neighbours = Neighbours(np.where(which < 0, -1, neighbours.codes), neighbours.y, neighbours.y_codes)
@@ -163,13 +163,13 @@ def _search(
 
 def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.Generator) -> IntArray:
     """Draw pairs of the usable, as numbers in it, that lie far apart: a short pair says little of the direction."""
-    drawn = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
-    drawn = drawn[drawn[:, 0] != drawn[:, 1]]
-    if not drawn.size:
+    ends = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    if not ends.size:
         # Few draws may all be of one record with itself.
         return rng.choice(usable.size, (1, 2), replace=False)
-    chord = np.linalg.norm(x[usable[drawn[:, 0]]] - x[usable[drawn[:, 1]]], axis=1)
-    return np.ascontiguousarray(drawn[chord >= np.quantile(chord, 2 / 3)][:n_pairs])
+    chord = np.linalg.norm(x[usable[ends[:, 0]]] - x[usable[ends[:, 1]]], axis=1)
+    return np.ascontiguousarray(ends[chord >= np.quantile(chord, 2 / 3)][:n_pairs])
 
 
 def _candidates(
@@ -196,27 +196,27 @@ def _candidates(
     motions = np.zeros((pairs.shape[0], 3, 3))
     scores = np.zeros(pairs.shape[0], dtype=np.int64)
     budget = max(1, _MOTIONS // pairs.shape[0])
-    least, enough = 2, _enough(grid, cell, plane, y_codes, reach) * usable.size
+    bar, plain_hits = 2, _enough(grid, cell, plane, y_codes, reach) * usable.size
     points, labels = x[usable], codes[usable]
 
-    def look(first: int, least: int) -> None:
+    def look(first: int, bar: int) -> None:
         def at(rows: slice) -> None:
             part = slice(first + rows.start, first + rows.stop)
             kernel.best_motions(
-                points, labels, pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, least,
+                points, labels, pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, bar,
                 motions[part], scores[part],
             )  # fmt: skip
 
         in_parts(at, min(_AT_ONCE, len(pairs) - first))
 
     for first in range(0, len(pairs), _AT_ONCE):
-        look(first, least)
-        # Who is not among the best so far will not be among the best of all.
-        least = max(least, int(np.sort(scores)[-_REFINED:][0]))
-        if least >= enough:
+        look(first, bar)
+        # A motion that is not among the best so far is not among the best of all.
+        bar = max(bar, int(np.sort(scores)[-_REFINED:][0]))
+        if bar >= plain_hits:
             break
     ahead = np.argsort(-scores, kind="stable")[:_REFINED]
-    return [motions[which] for which in ahead if scores[which] > 0], least >= enough
+    return [motions[which] for which in ahead if scores[which] > 0], bar >= plain_hits
 
 
 def _enough(grid: BoolArray, cell: float, plane: FloatArray, codes: IntArray, reach: float) -> float:

@@ -1,4 +1,4 @@
-"""Attack. How exactly distances were released, read off them: the step of a rounding, or the size of noise on each."""
+"""Estimate the step of rounding or the noise of released distances from the matrix alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ReleasedStep", "estimate_step"]
 
 # Steps, km, that are looked for besides the smallest gap, and how far, in steps, a multiple may lie beside them.
 _STEPS, _OFF_STEP = tuple(a * 10.0**b for b in range(2, -10, -1) for a in (5, 2, 1)), 0.01
-# Distances without which no step is told from chance.
+# Distances below which no step is distinguished from chance.
 _FEWEST = 5
 # Pairs of rows compared, and the clearest of them, from which noise is measured.
 _PAIRS, _CLEAREST = 1000, 100
@@ -24,24 +24,24 @@ _PAIRS, _CLEAREST = 1000, 100
 _WIDEST, _NARROWEST, _APART, _INSIDE = 1 / 16, 1e-8, 10.0, 0.9
 # Rounds of the fit of noise among evenly spread differences, and the change that ends it.
 _ROUNDS, _SETTLED = 200, 1e-4
-# How far windows must stand out, in standard deviations of what lies around them and square roots of the records. Of
-# ordinary distances they did by .2 to .81, of embeddings with noise up to a three-hundredth of the longest distance by
-# .86 to 10.
+# Excess of windows over their surroundings that is required, in standard deviations and square roots of the number of
+# records. It was .2 to .81 for ordinary distances, .86 to 10 for embeddings with noise up to a three-hundredth of the
+# longest distance.
 _CROWDED = 0.82
 # Share of the longest distance below which noise is that of double precision.
 _DIGITS = 1e-12
 
 
 class ReleasedStep(NamedTuple):
-    """How exactly the distances of an embedding were released.
+    """Precision of the released distances of an embedding.
 
     Attributes
     ----------
     rounding_km : float
         The step of which all distances are multiples, km; 0 if there is none.
     noise_km : float
-        Standard deviation of the noise on each distance, km; 0 where rounding explains what is seen or the numbers are
-        exact, nan where differences crowd no more than those of ordinary distances do.
+        Standard deviation of the noise on each distance, km; 0 where rounding explains the differences or the numbers
+        are exact, nan where differences crowd no more than those of ordinary distances do.
     """
 
     rounding_km: float
@@ -51,13 +51,13 @@ class ReleasedStep(NamedTuple):
     def step_km(self) -> float | None:
         """The `step_km` of `locate_by_reference_sets`: the step of rounding or three standard deviations, the larger.
 
-        None where neither can be told.
+        None where there is neither.
         """
         step = max(self.rounding_km, 3 * np.nan_to_num(self.noise_km))
         return float(step) if step > 0 else None
 
-    def told(self) -> str:
-        """Say it in words."""
+    def describe(self) -> str:
+        """Return the precision in words."""
         if self.step_km is None:
             return "neither rounded nor noisy as far as can be seen"
         if self.noise_km > 0:
@@ -66,10 +66,10 @@ class ReleasedStep(NamedTuple):
 
 
 def estimate_step(release: Any) -> ReleasedStep:
-    """Estimate from a matrix of largest differences alone how it was rounded, or how much noise each distance carries.
+    """Estimate the rounding or the noise of a matrix of largest differences from the matrix alone.
 
-    Whoever adds noise tells nobody its size, and need not: where one reference set decides the distances of two records
-    to many others, these differ by one number, and what they scatter about it is the noise of two distances.
+    Where one reference set decides the distances of two records to many others, these differ by one number; their
+    scatter about it is the noise of two distances.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def estimate_step(release: Any) -> ReleasedStep:
     Returns
     -------
     ReleasedStep
-        `step_km` is what `recover_coordinates` and `locate_by_reference_sets` ask for. Distances of places that lie in
-        a few tight towns may crowd without being an embedding; the noise then means nothing.
+        `step_km` is the parameter of `recover_coordinates` and `locate_by_reference_sets`. Distances of places in a few
+        tight towns may crowd without being an embedding; the noise then has no meaning.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def estimate_step(release: Any) -> ReleasedStep:
     >>> noise = np.triu(rng.normal(0, 0.1, released.shape), 1)
     >>> round(estimate_step(np.abs(released + noise + noise.T)).noise_km, 1)
     0.1
-    >>> estimate_step(released.round(1)).told()
+    >>> estimate_step(released.round(1)).describe()
     'rounded to 0.1 km'
     """
     matrix = check_release(release)
@@ -134,7 +134,7 @@ def rounding_step(matrix: FloatArray) -> float | None:
 
 
 def _noise_km(matrix: FloatArray, step: float) -> float:
-    """Return the standard deviation of what each distance deviates by besides rounding; nan if it cannot be told."""
+    """Return the standard deviation of the noise on each distance besides rounding; nan if there is no crowding."""
     n = len(matrix)
     rng = np.random.default_rng(0)
     pairs = np.column_stack(np.triu_indices(n, 1))
@@ -162,7 +162,7 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
     """Return the window in which differences of two rows crowd most, the clearest pairs, and where they crowd."""
     apart = matrix[pairs[:, 0], pairs[:, 1]]
     everywhere = np.ones(matrix.shape, dtype=np.bool_)
-    most, best = _CROWDED * len(matrix) ** 0.5, None
+    highest, best = _CROWDED * len(matrix) ** 0.5, None
     widest = apart.max(initial=0.0)
     for width in widest * _WIDEST * 0.5 ** np.arange(np.log2(_WIDEST / _NARROWEST)):
         of_these = np.flatnonzero(apart > _APART * width)
@@ -172,8 +172,8 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
         scores = kernel.crowded_windows(matrix, everywhere, pairs[of_these], width, heights)
         scores[np.abs(heights) > _INSIDE * apart[of_these] - width] = 0.0
         clearest = np.argsort(-scores, kind="stable")[: min(_CLEAREST, np.count_nonzero(scores))]
-        if clearest.size and scores[clearest].mean() > most:
-            most, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
+        if clearest.size and scores[clearest].mean() > highest:
+            highest, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
     return best
 
 

@@ -1,8 +1,6 @@
-"""Attack. The hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
+"""Recover the hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +11,7 @@ from scipy.special import bdtrc
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.location import rounded as kernel
 
-__all__ = ["Rounded", "is_fine", "recover_rounded"]
+__all__ = ["is_fine", "recover_rounded"]
 
 # Share of the distances that the search does not see. A column stays only if these speak for it at this level: of its
 # own distances, more lie within a step than chance, counted beside it in so many windows, would put there; with fine
@@ -32,14 +30,6 @@ _FINE_BOUNDS, _BOUNDS, _COARSE_BOUNDS = 2, {100.0: 4, 200.0: 5}, 6
 _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
 
 
-class Rounded(NamedTuple):
-    """Columns (d, n) up to shift and sign, what their values are good to, km, and how many columns were refused."""
-
-    values: FloatArray
-    n_fitted: int
-    n_refused: int
-
-
 def is_fine(step: float, n: int) -> bool:
     """Tell whether bounds of a value in a release of n records hardly coincide to a step by chance."""
     return step * n <= _FINE_KM
@@ -49,13 +39,14 @@ def _bounds(step: float, n: int) -> int:
     """Return how many bounds must coincide where steps are not fine."""
     if step <= _SMALL_KM:
         return min(_BOUNDS.values())
-    return next((bounds for most, bounds in _BOUNDS.items() if step * n <= most), _COARSE_BOUNDS)
+    return next((bounds for largest, bounds in _BOUNDS.items() if step * n <= largest), _COARSE_BOUNDS)
 
 
-def recover_rounded(distances: FloatArray, step: float) -> Rounded:
-    """Recover coordinates column by column, each from the entries that those before leave over, then fit all at once.
+def recover_rounded(distances: FloatArray, step: float) -> tuple[FloatArray, int, int]:
+    """Recover coordinates column by column from the entries not yet explained, then fit all at once.
 
-    The draws are fixed: the same matrix gives the same values.
+    The draws are fixed: the same matrix gives the same values. Returns columns (d, n) up to shift and sign, the number
+    of distances fitted, and the number of columns refused.
     """
     n = len(distances)
     search = _Search(distances, step)
@@ -80,11 +71,11 @@ def recover_rounded(distances: FloatArray, step: float) -> Rounded:
         filled = _filled(distances, values, step, min(search.bounds, _FIRST_BOUNDS))
         values, n_fitted = _fitted(distances, filled, search.pairs, step)
     keep = np.isfinite(values).sum(axis=1) >= 8
-    return Rounded(values[keep], n_fitted, n_refused)
+    return values[keep], n_fitted, n_refused
 
 
 class _Search:
-    """The search for columns in what the columns found before leave open."""
+    """Search for columns in the distances that earlier columns do not explain."""
 
     def __init__(self, distances: FloatArray, step: float) -> None:
         n = len(distances)
@@ -93,10 +84,10 @@ class _Search:
         pairs = np.column_stack(np.triu_indices(n, 1))
         self.pairs = pairs[np.isfinite(distances[pairs[:, 0], pairs[:, 1]])]
         self.hidden = self.pairs[self.rng.random(len(self.pairs)) < _HELD_OUT]
-        self.seen = distances.copy()
+        self.visible = distances.copy()
         for x, y in (self.hidden.T, self.hidden.T[::-1]):
-            self.seen[x, y] = np.nan
-        self.open = ~np.isnan(self.seen)
+            self.visible[x, y] = np.nan
+        self.open = ~np.isnan(self.visible)
         self.fine = is_fine(step, n)
         self.bounds = _FINE_BOUNDS if self.fine else _bounds(step, n)
         # Columns that explain too little are not followed a second time.
@@ -106,9 +97,9 @@ class _Search:
         """Return the column that explains most of the open entries, and which it explains; None if there is none."""
         tried = self.pairs[self.rng.choice(len(self.pairs), min(_PAIRS, len(self.pairs)), replace=False)]
         heights = np.zeros(len(tried))
-        scores = kernel.crowded_windows(self.seen, self.open, tried, 2 * self.step, heights)
-        enough = _FEW if self.fine else len(self.seen)
-        best, most, followed = None, enough, 0
+        scores = kernel.crowded_windows(self.visible, self.open, tried, 2 * self.step, heights)
+        threshold = _FEW if self.fine else len(self.visible)
+        best, largest, followed = None, threshold, 0
         columns: list[FloatArray] = []
         for which in np.argsort(-scores, kind="stable"):
             if followed == _FOLLOWED or (self.fine and scores[which] == 0):
@@ -121,13 +112,13 @@ class _Search:
                 continue
             f = self._column(pair, height)
             if f is None:
-                f = np.full(len(self.seen), np.nan)
+                f = np.full(len(self.visible), np.nan)
                 f[pair] = 0.0, -height
-            explained = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+            explained = self.open & (np.abs(np.abs(f[:, None] - f) - self.visible) <= self.step)
             n_new = int(explained.sum()) // 2
-            if n_new > most:
-                best, most = (f, explained), n_new
-            (columns if n_new > enough else self.fruitless).append(f)
+            if n_new > largest:
+                best, largest = (f, explained), n_new
+            (columns if n_new > threshold else self.fruitless).append(f)
         return best
 
     def _begins(self, columns: list[FloatArray], pair: IntArray, height: float) -> bool:
@@ -138,20 +129,20 @@ class _Search:
     def _column(self, pair: IntArray, height: float) -> FloatArray | None:
         """Return the coordinate that begins with the equal differences of two rows; None if it does not hold."""
         a, b = pair
-        seen, step = self.seen, self.step
-        f = np.full(len(seen), np.nan)
+        visible, step = self.visible, self.step
+        f = np.full(len(visible), np.nan)
         with np.errstate(invalid="ignore"):
-            below = self.open[a] & self.open[b] & (np.abs(seen[a] - seen[b] - height) <= 1.01 * step)
-        f[below] = -(seen[a, below] + seen[b, below] + height) / 2
+            below = self.open[a] & self.open[b] & (np.abs(visible[a] - visible[b] - height) <= 1.01 * step)
+        f[below] = -(visible[a, below] + visible[b, below] + height) / 2
         f[a], f[b] = 0.0, -height
-        kernel.drop_violations(seen, f, 1.6 * step)
-        new, lower, upper = np.empty((3, len(seen)))
+        kernel.drop_violations(visible, f, 1.6 * step)
+        new, lower, upper = np.empty((3, len(visible)))
         for _ in range(_ROUNDS):
             n_known = np.isfinite(f).sum()
             needed = self.bounds if n_known > _FEW else min(self.bounds, _FIRST_BOUNDS)
-            kernel.from_bounds(seen, f, step, needed, new, lower, upper)
+            kernel.from_bounds(visible, f, step, needed, new, lower, upper)
             new[lower - upper > 2.5 * step] = np.nan
-            kernel.drop_violations(seen, new, 1.6 * step)
+            kernel.drop_violations(visible, new, 1.6 * step)
             known = np.isfinite(new)
             if known.sum() < 4:
                 return None
@@ -164,11 +155,11 @@ class _Search:
         return f if np.isfinite(f).sum() >= 8 else None
 
     def _keep_one_part(self, f: FloatArray, pair: IntArray) -> None:
-        """Forget, in place, what only the two records that the column began with, or no open entry, tie to the rest.
+        """Drop, in place, values that open entries connect to the rest only through the first two records, or never.
 
-        Two sets may differ by the same number there, and only there; what is not open belongs to an earlier column.
+        Two sets may differ by the same number at these two; an entry that is not open belongs to an earlier column.
         """
-        tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+        tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.visible) <= self.step)
         tied[pair], tied[:, pair] = False, False
         _, part = connected_components(sparse.csr_array(tied), directed=False)
         apart = part != np.bincount(part).argmax()
@@ -197,18 +188,18 @@ def _count_near(
 
 
 def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and what is left of them."""
+    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and the residual."""
     x, y = entries.T
-    which, most = np.full(len(entries), -1), np.full(len(entries), -1.0)
+    which, largest = np.full(len(entries), -1), np.full(len(entries), -1.0)
     for column, f in enumerate(values):
         apart = np.abs(f[x] - f[y])
-        larger = apart > most
-        which[larger], most[larger] = column, apart[larger]
-    return which, np.where(which >= 0, distances[x, y] - most, np.nan)
+        larger = apart > largest
+        which[larger], largest[larger] = column, apart[larger]
+    return which, np.where(which >= 0, distances[x, y] - largest, np.nan)
 
 
 def _joined(columns: list[FloatArray], new: FloatArray, step: float) -> list[FloatArray]:
-    """Return the columns with a new one, laid on the one of which it is a part."""
+    """Return the columns with a new one, joined with the one of which it is a part."""
     for i, f in enumerate(columns):
         both = np.isfinite(f) & np.isfinite(new)
         if both.sum() < 8:

@@ -101,13 +101,13 @@ def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None) -> Shap
     return replace(shape, x=placed, part=part[(placed @ x.T).argmax(axis=1)])
 
 
-def fit_parts(distances_km: FloatArray, sd_km: FloatArray | None, least: int) -> list[tuple[IntArray, Shape]]:
-    """Return all records with their shape, and each part of at least `least` records that has a shape of its own."""
+def fit_parts(distances_km: FloatArray, sd_km: FloatArray | None, min_records: int) -> list[tuple[IntArray, Shape]]:
+    """Return all records with their shape, and each part of at least `min_records` that has a shape of its own."""
     whole = fit_shape(distances_km, sd_km)
     shapes = [(np.arange(len(distances_km)), whole)]
     for number in range(whole.part.max() + 1 if whole.part.any() else 0):
         rows = np.flatnonzero(whole.part == number)
-        if len(rows) >= least:
+        if len(rows) >= min_records:
             square = np.ix_(rows, rows)
             shapes.append((rows, fit_shape(distances_km[square], None if sd_km is None else sd_km[square])))
     return shapes

@@ -1,7 +1,7 @@
-"""Attack. Validate the place of each record by split halves: parts of the file that share no region must agree.
+"""Validate the place of each record by split halves: parts of the file without a common region must agree.
 
-A wrong map is often a stable one: halves drawn at random, or a bootstrap, keep the outline of the cloud and find the
-same wrong place twice. Halves on either side of a line share nothing but the map itself.
+A wrong map is often a stable one: halves drawn at random, or a bootstrap, keep the outline of the cloud and give the
+same wrong place twice. Halves on either side of a line have only the map in common.
 """
 
 from __future__ import annotations
@@ -34,36 +34,34 @@ def regional_halves(x: FloatArray) -> list[tuple[IntArray, IntArray]]:
     return halves
 
 
-def agreement_km(x: FloatArray, lay: Callable[[IntArray], FloatArray | None]) -> FloatArray:
-    """Return, for each record, how far apart the maps that either half of the records gives put it, km.
+def agreement_km(x: FloatArray, align: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """Return, for each record, the distance between its places by either half of the records, km.
 
-    `lay(rows)` returns the positions of all records on the map found by the records `rows` alone, or None. The larger
-    gap of the two cuts counts. inf where a half is too small or finds nothing.
+    `align(rows)` returns the places of all records by the records `rows` alone. The larger distance of the two cuts
+    counts; inf where a half is too small.
     """
     worst = np.zeros(len(x))
     for halves in regional_halves(x):
         if min(map(len, halves)) < MIN_HALF:
             return np.full(len(x), np.inf)
-        maps = [lay(rows) for rows in halves]
-        if maps[0] is None or maps[1] is None:
-            return np.full(len(x), np.inf)
-        worst = np.maximum(worst, gaps_km(maps[0], maps[1]))
+        first, second = (align(rows) for rows in halves)
+        worst = np.maximum(worst, gaps_km(first, second))
     return worst
 
 
 def chance_by_others(x: FloatArray, others: Sequence[FloatArray], agreement_km: FloatArray) -> FloatArray:
     """Return the share of pairs of wrong maps that put each record as near to one another as two right ones should.
 
-    `others` are motions, shape (k, 3, 3), that lay the first half of a cut in wrong headings, the second half, and so
-    for the next cut. A cloud that is small against its map finds the densest town in any heading: there the maps of its
-    halves agree whoever lives where, and their agreement says nothing.
+    `others` are motions, shape (k, 3, 3), that align the first half of a cut in wrong headings, then the second half,
+    then those of the next cut. A cloud that is small against its map finds the densest town in any heading: the maps of
+    its halves agree whether they are right or not, and their agreement is no evidence.
     """
     near = np.cos(np.minimum(agreement_km / RADIUS_KM, np.pi)) - 1e-15
     agreeing, n_pairs = np.zeros(len(x)), 0
     for first, second in zip(others[::2], others[1::2], strict=True):
-        theirs = x @ second.swapaxes(1, 2)
+        other_places = x @ second.swapaxes(1, 2)
         for motion in first:
-            agreeing += ((theirs * (x @ motion.T)).sum(axis=2) >= near).sum(axis=0)
+            agreeing += ((other_places * (x @ motion.T)).sum(axis=2) >= near).sum(axis=0)
         n_pairs += len(first) * len(second)
     return agreeing / n_pairs if n_pairs else np.ones(len(x))
 

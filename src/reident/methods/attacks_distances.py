@@ -219,14 +219,16 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
             return None, counted
     step = released.step_km
     if released.rounding_km > COARSEST_STEP_KM:
-        raise NotApplicable(f"the distances are {released.told()}: above {COARSEST_STEP_KM:g} km this finds nothing")
+        raise NotApplicable(
+            f"the distances are {released.describe()}: above {COARSEST_STEP_KM:g} km this finds nothing"
+        )
     if step is None or step > COARSEST_STEP_KM:
         raise NotApplicable(
-            f"{counted or released.told()}: the distances are not made of differences of coordinates, or carry more "
-            f"noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
+            f"{counted or released.describe()}: the distances are not made of differences of coordinates, or carry "
+            f"more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
         )
-    _needs_few(len(distances), step, released.told())
-    return step, released.told()
+    _needs_few(len(distances), step, released.describe())
+    return step, released.describe()
 
 
 def _needs_few(n: int, step: float, description: str) -> None:

@@ -166,7 +166,7 @@ def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
             return codes.astype(np.int64), beyond, True
 
     def differ(persons: IntArray, rows: IntArray) -> FloatArray:
-        return (~compared.agree_all(persons, rows)).astype(np.float64)
+        return (~compared.agree(persons[:, None], rows)).astype(np.float64)
 
     return compared.record_codes, differ, False
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.tables._criteria import Criteria
-from reident.tables._runs import sensitive_runs
+from reident.tables._criteria import Criteria, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, first_rows
 from reident.tables.hierarchy import Hierarchy
 
@@ -38,11 +37,7 @@ class Coded:
 
     def __init__(self, table: pd.DataFrame, quasi: list[str], hierarchies: Mapping[str, Hierarchy]) -> None:
         self.n = len(table)
-        columns, values = [], []
-        for name in quasi:
-            codes, index = encode_column(table[name])
-            columns.append(codes)
-            values.append(index)
+        columns, values = zip(*(encode_column(table[name]) for name in quasi), strict=True)
         self.levels = np.array([hierarchies[name].n_levels for name in quasi], dtype=np.int64)
         q, n_values = len(quasi), [len(index) for index in values]
         self.maps = np.zeros((q, int(self.levels.max()), max(n_values)), dtype=np.int32)
@@ -50,11 +45,9 @@ class Coded:
         self.value_of: list[list[IntArray]] = []
         for j, name in enumerate(quasi):
             rows = hierarchies[name].rows_of(values[j], name)
-            self.value_of.append([])
-            for level in range(self.levels[j]):
-                labels = pd.factorize(hierarchies[name].codes_at(level)[rows])[0]
-                self.maps[j, level, : n_values[j]] = labels
-                self.value_of[j].append(np.unique(labels, return_index=True)[1])
+            labels = [pd.factorize(hierarchies[name].codes_at(level)[rows])[0] for level in range(self.levels[j])]
+            self.maps[j, : self.levels[j], : n_values[j]] = labels
+            self.value_of.append([np.unique(each, return_index=True)[1] for each in labels])
         self.tuple_of, n_tuples = class_ids(columns)
         first = first_rows(self.tuple_of, n_tuples)
         self.columns = np.stack([codes[first].astype(np.intp) for codes in columns])
@@ -62,27 +55,10 @@ class Coded:
         self.counts = [np.bincount(codes) for codes in columns]
         self.values = values
 
-    def n_labels(self, node: Node) -> list[int]:
-        """Return the number of labels of each attribute at a node."""
-        return [len(self.value_of[j][level]) for j, level in enumerate(node)]
-
     def fineness(self) -> FloatArray:
         """Return the logarithm of the number of cells at every node."""
         logs = [np.log([len(values) for values in levels]) for levels in self.value_of]
         return np.asarray(functools.reduce(np.add.outer, logs))
-
-    def _offsets(self, node: Node) -> tuple[IntArray, np.ndarray, int]:
-        """Return the attributes with several labels, the contribution of each value to a cell, and the cells."""
-        varied, offsets, n_cells = [], [], 1
-        for j, count in enumerate(self.n_labels(node)):
-            if count > 1:
-                varied.append(j)
-                offsets.append(self.maps[j, node[j]] * np.int64(n_cells))
-                n_cells *= count
-                if n_cells >= _MAX_CELLS:
-                    break
-        width = self.maps.shape[2]
-        return np.array(varied, dtype=np.int64), np.array(offsets, dtype=np.int64).reshape(-1, width), n_cells
 
     def group(self, node: Node) -> tuple[IntArray, IntArray]:
         """Return the class of each distinct tuple at a node, and the records of each class."""
@@ -95,10 +71,14 @@ class Coded:
 
         Returns the cell of each class, None where there are too many to number, and the records of each class.
         """
-        varied, offsets, n_cells = self._offsets(node)
-        if n_cells >= _MAX_CELLS:
-            return None, self.group(node)[1]
-        cells = _cells(columns, varied, offsets)
+        cells, n_cells = np.zeros(columns.shape[1], dtype=np.int64), 1
+        for j, level in enumerate(node):
+            count = len(self.value_of[j][level])
+            if count > 1:
+                cells += (self.maps[j, level] * np.int64(n_cells))[columns[j]]
+                n_cells *= count
+            if n_cells >= _MAX_CELLS:
+                return None, self.group(node)[1]
         if n_cells <= _DENSE * weights.size:
             sizes = np.bincount(cells, weights=weights, minlength=n_cells)
             present = np.flatnonzero(sizes)
@@ -109,59 +89,36 @@ class Coded:
     def tuples_of(self, cells: IntArray, node: Node) -> np.ndarray:
         """Return a tuple in each cell at a node, an attribute a row."""
         tuples = np.zeros((len(node), len(cells)), dtype=self.columns.dtype)
-        for j, (level, count) in enumerate(zip(node, self.n_labels(node), strict=True)):
-            if count > 1:
-                cells, labels = np.divmod(cells, count)
-                tuples[j] = self.value_of[j][level][labels]
+        for j, level in enumerate(node):
+            values = self.value_of[j][level]
+            if len(values) > 1:
+                cells, labels = np.divmod(cells, len(values))
+                tuples[j] = values[labels]
         return tuples
 
 
-def _cells(columns: np.ndarray, varied: IntArray, offsets: IntArray) -> IntArray:
-    """Return the cell of each tuple: the sum of the contributions of its attributes' values."""
-    cells = np.zeros(columns.shape[1], dtype=np.int64)
-    for attribute, added in zip(varied, offsets, strict=True):
-        cells += added[columns[attribute]]
-    return cells
-
-
-@dataclass
 class _Pool:
     """The classes of nodes counted before, for others above them to be rolled up from."""
 
-    coded: Coded
-    nodes: list[Node] = field(default_factory=list)
-    columns: list[np.ndarray] = field(default_factory=list)
-    sizes: list[IntArray] = field(default_factory=list)
-    used: int = 0
-
-    def __post_init__(self) -> None:
-        self._at = np.zeros((64, self.coded.levels.size), dtype=np.int16)
-        self._lengths = np.zeros(64, dtype=np.int64)
-        self._add((0,) * self.coded.levels.size, self.coded.columns, self.coded.weights)
-        self.used = 0
-
-    def _add(self, node: Node, columns: np.ndarray, sizes: IntArray) -> None:
-        place = len(self.nodes)
-        if place == len(self._lengths):
-            self._at = np.concatenate([self._at, np.zeros_like(self._at)])
-            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
-        self._at[place], self._lengths[place] = node, len(sizes)
-        self.nodes.append(node)
-        self.columns.append(columns)
-        self.sizes.append(sizes)
-        self.used += columns.nbytes + sizes.nbytes
+    def __init__(self, coded: Coded) -> None:
+        self.coded, self.used = coded, 0
+        self.nodes, self.lengths = np.zeros((1, coded.levels.size), dtype=np.int16), [coded.weights.size]
+        self.classes = [(coded.columns, coded.weights)]
 
     def count(self, node: Node) -> tuple[IntArray | None, IntArray]:
         """Return the classes at a node as `Coded.roll_up` does, from the fewest tuples at hand."""
-        known = len(self.nodes)
-        below = np.flatnonzero((self._at[:known] <= np.array(node, dtype=np.int16)).all(axis=1))
-        source = int(below[self._lengths[below].argmin()])
-        return self.coded.roll_up(self.columns[source], self.sizes[source], node)
+        below = np.flatnonzero((self.nodes <= np.array(node, dtype=np.int16)).all(axis=1))
+        return self.coded.roll_up(*self.classes[min(below, key=self.lengths.__getitem__)], node)
 
     def keep(self, node: Node, cells: IntArray | None, sizes: IntArray) -> None:
         """Keep the classes at a node to roll others up from, while there is room."""
-        if cells is not None and 4 * len(sizes) <= 3 * self.coded.weights.size and self.used < _MEMORY:
-            self._add(node, self.coded.tuples_of(cells, node), sizes)
+        if cells is None or 4 * len(sizes) > 3 * self.coded.weights.size or self.used >= _MEMORY:
+            return
+        columns = self.coded.tuples_of(cells, node)
+        self.nodes = np.vstack([self.nodes, np.array(node, dtype=np.int16)])
+        self.lengths.append(len(sizes))
+        self.classes.append((columns, sizes))
+        self.used += columns.nbytes + sizes.nbytes
 
 
 @dataclass(frozen=True)
@@ -192,7 +149,7 @@ class Classes:
 
 
 class Judge:
-    """Counts nodes and tells whether they satisfy the criteria."""
+    """Counts nodes and decides whether they satisfy the criteria."""
 
     def __init__(self, coded: Coded, criteria: Criteria, limit: float) -> None:
         self.coded, self.criteria = coded, criteria
@@ -208,7 +165,7 @@ class Judge:
             self.pair_count = np.bincount(pairs)
 
     def big_enough(self, node: Node) -> bool:
-        """Tell whether classes below k hold no more records than may be suppressed."""
+        """Return whether classes below k hold no more records than may be suppressed."""
         self.checked.add(node)
         # Classes of at least k and suppressed records: more classes than this there cannot be at a node that passes.
         largest_count = self.coded.n // self.criteria.k + self.most
@@ -223,7 +180,7 @@ class Judge:
         return False
 
     def grouped(self, node: Node) -> bool:
-        """Tell the same as `satisfies`, counting the classes of all records anew."""
+        """Return the same as `satisfies`, counting the classes of all records anew."""
         self.checked.add(node)
         columns = zip(self.coded.columns, node, strict=True)
         labels = [self.coded.maps[j, level][codes[self.coded.tuple_of]] for j, (codes, level) in enumerate(columns)]
@@ -245,7 +202,7 @@ class Judge:
         return n_suppressed <= self.most and n_suppressed < self.coded.n
 
     def satisfies(self, node: Node) -> bool:
-        """Tell whether a node satisfies all criteria."""
+        """Return whether a node satisfies all criteria."""
         return self.big_enough(node) and (self.is_plain or self._few(self.classes(node).n_suppressed))
 
     def classes(self, node: Node) -> Classes:
@@ -258,7 +215,7 @@ class Judge:
         while is_retained.any():
             pairs = is_retained[pair_class]
             ids = np.cumsum(is_retained) - 1
-            # Values that are no longer there count in no distance, as in a measurement of the release.
+            # Values that are suppressed throughout count in no distance, as in a measurement of the release.
             values = np.unique(self.pair_value[pairs], return_inverse=True)[1]
             runs = sensitive_runs(ids[pair_class[pairs]], values, self.pair_count[pairs])
             failing = np.flatnonzero(is_retained)[~self.criteria.passing(runs)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -40,28 +42,17 @@ class LevelLosses:
     """
 
     def __init__(
-        self, maps: np.ndarray, n_levels: IntArray, counts: list[IntArray], values: list[pd.Index], n: int
+        self, maps: np.ndarray, n_levels: IntArray, counts: list[IntArray], values: Sequence[pd.Index], n: int
     ) -> None:
         self.n, self.n_levels, self.counts = n, n_levels, counts
-        self.bits = [self._bits(maps[j, :levels, : len(counts[j])], counts[j]) for j, levels in enumerate(n_levels)]
-        self.widths = [self._widths(maps[j, :levels, : len(counts[j])], values[j]) for j, levels in enumerate(n_levels)]
+        parts = [maps[j, :levels, : len(counts[j])] for j, levels in enumerate(n_levels)]
+        #: log2(records with the label / records with the value), levels x values.
+        self.bits = [
+            np.array([np.log2(np.bincount(labels, weights=count)[labels] / count) for labels in part])
+            for part, count in zip(parts, counts, strict=True)
+        ]
+        self.widths = [_widths(part, index) for part, index in zip(parts, values, strict=True)]
         self.most_bits = [np.log2(n / count) for count in counts]
-
-    @staticmethod
-    def _bits(maps: np.ndarray, counts: IntArray) -> FloatArray:
-        """Return log2(records with the label / records with the value), levels x values."""
-        return np.array([np.log2(np.bincount(labels, weights=counts)[labels] / counts) for labels in maps])
-
-    @staticmethod
-    def _widths(maps: np.ndarray, values: pd.Index) -> FloatArray:
-        """Return the normalised width that a label covers among the table's values, levels x values."""
-        if values.dtype.kind in "iuf" and len(values) > 1:
-            numbers = values.to_numpy(dtype=np.float64)
-            frames = [pd.Series(numbers).groupby(labels) for labels in maps]
-            spans = [(frame.transform("max") - frame.transform("min")).to_numpy() for frame in frames]
-            return np.array(spans) / (numbers.max() - numbers.min())
-        covered = np.array([np.bincount(labels)[labels] for labels in maps])
-        return (covered - 1) / max(len(values) - 1, 1)
 
     def bound(self, loss: str, *, charged: bool, budget: int) -> FloatArray:
         """Return a lower bound of every node's loss, whatever up to `budget` records are suppressed."""
@@ -127,3 +118,14 @@ class LevelLosses:
             **bit_losses(np.array(lost), np.array(everything)),
             "ncp": float(np.mean(widths)),
         }
+
+
+def _widths(maps: np.ndarray, values: pd.Index) -> FloatArray:
+    """Return the normalised width that a label covers among the table's values, levels x values."""
+    if values.dtype.kind in "iuf" and len(values) > 1:
+        numbers = values.to_numpy(dtype=np.float64)
+        groups = [pd.Series(numbers).groupby(labels) for labels in maps]
+        spans = [(group.transform("max") - group.transform("min")).to_numpy() for group in groups]
+        return np.array(spans) / (numbers.max() - numbers.min())
+    covered = np.array([np.bincount(labels)[labels] for labels in maps])
+    return (covered - 1) / max(len(values) - 1, 1)

@@ -23,12 +23,9 @@ class MaskedTable:
         The protected table: same index, columns and order as the original; the masked columns are floats.
     columns : list of str
         The masked columns.
-    sse : float
-        Sum of squared differences between original and masked values over all masked columns, in the columns' units
-        (squared); on standardised columns where the masking worked on these.
     information_loss : float
-        Mean over the masked columns of SSE / SST, where SST is the column's sum of squares about its mean: 0 if
-        nothing changed, 1 if each value became the column's mean, above 1 if noise outweighs the data. A constant
+        Mean over the masked columns of SSE / SST, squared differences over squares about the column's mean: 0 if no
+        value changed, 1 if each value became the column's mean, above 1 if noise outweighs the data. A constant
         column counts as 0 if it stayed as it was, else as 1.
     loss_by_column : Series
         SSE / SST of each masked column.
@@ -36,7 +33,6 @@ class MaskedTable:
 
     table: pd.DataFrame
     columns: list[str]
-    sse: float
     information_loss: float
     loss_by_column: pd.Series
 
@@ -62,32 +58,15 @@ def per_column(
     return np.full(len(columns), check_real(value, name, low=low, open_low=open_low))
 
 
-def measure_loss(original: FloatArray, masked: FloatArray, columns: list[str], scales: FloatArray) -> dict[str, object]:
-    """Measure the loss by masking: the fields `sse`, `information_loss` and `loss_by_column` of a `MaskedTable`."""
+def masked_table(table: pd.DataFrame, columns: list[str], masked: FloatArray) -> MaskedTable:
+    """Put masked values into a copy of the table, and measure the loss."""
+    original = table[columns].to_numpy(np.float64)
     errors = ((masked - original) ** 2).sum(axis=0)
     totals = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
     constant = original.min(axis=0) == original.max(axis=0)
     shares = np.where(constant, (errors > 0).astype(float), errors / np.where(constant, 1.0, totals))
-    return {
-        "sse": float((errors / scales**2).sum()),
-        "information_loss": float(shares.mean()),
-        "loss_by_column": pd.Series(shares, index=pd.Index(columns, name="column"), name="information_loss"),
-    }
-
-
-def masked_table(table: pd.DataFrame, columns: list[str], masked: FloatArray) -> MaskedTable:
-    """Put masked values into a copy of the table and measure the loss, in the columns' own units."""
-    original = table[columns].to_numpy(np.float64)
-    return MaskedTable(
-        table=with_columns(table, columns, masked),
-        columns=columns,
-        **measure_loss(original, masked, columns, np.ones(len(columns))),  # type: ignore[arg-type]
-    )
-
-
-def with_columns(table: pd.DataFrame, columns: list[str], values: FloatArray) -> pd.DataFrame:
-    """Return a copy of the table with new float values in some columns, the order of the columns kept."""
     changed = table.copy()
     for place, column in enumerate(columns):
-        changed[column] = values[:, place]
-    return changed
+        changed[column] = masked[:, place]
+    by_column = pd.Series(shares, index=pd.Index(columns, name="column"), name="information_loss")
+    return MaskedTable(changed, columns, float(shares.mean()), by_column)

@@ -23,76 +23,6 @@ _MOST_LISTED = 50
 
 
 @dataclass(frozen=True)
-class Partition:
-    """The parts of a table: the part of each record, and the released labels of each part.
-
-    Attributes
-    ----------
-    classes : ndarray of int64, shape (n,)
-    columns : mapping of str to Series
-        The released quasi-identifiers.
-    losses : mapping of str to float
-    column_losses : mapping of str to float
-        The precision loss of each column.
-    """
-
-    classes: IntArray
-    columns: Mapping[str, pd.Series]
-    losses: Mapping[str, float]
-    column_losses: Mapping[str, float]
-
-
-def partition(
-    table: pd.DataFrame,
-    quasi: list[str],
-    hierarchies: Mapping[str, Hierarchy],
-    criteria: Criteria,
-    *,
-    method: str,
-) -> Partition:
-    """Partition the records of a table; every part satisfies the criteria."""
-    attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
-    n = len(table)
-    codes, places, n_codes = _code_matrix(attributes)
-    _check_root(criteria, n)
-    if method == "published":
-        order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
-        codes = codes[order]
-    else:
-        codes = np.asfortranarray(codes)  # the kernel reads column by column
-        order, starts = mondrian(
-            codes, places, n_codes, criteria.k, method == "mondrian-relaxed", criteria.codes.copy(), criteria.rules,
-            criteria.ells, criteria.limits, criteria.overall(),
-        )  # fmt: skip
-    sizes = np.diff(starts)
-    classes = np.empty(n, dtype=np.int64)
-    classes[order] = np.repeat(np.arange(sizes.size), sizes)
-    low = np.minimum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
-    high = np.maximum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
-    columns = {
-        name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
-        for j, (name, attribute) in enumerate(zip(quasi, attributes, strict=True))
-    }
-    widths = _widths(attributes, low, high, sizes)
-    losses = _losses(attributes, low, high, sizes, float(np.mean(widths)))
-    return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
-
-
-def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> _OrderedColumn:
-    """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
-    has_order = column.dtype.kind in "iufbmM" or (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
-    if hierarchy is None or has_order:
-        return _order_column(column)
-    name = str(column.name)
-    codes, values = pd.factorize(column)
-    rows = hierarchy.rows_of(pd.Index(values), name)
-    order = np.lexsort([hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)])
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    return _ranked(rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
-
-
-@dataclass(frozen=True)
 class _OrderedColumn:
     """A column coded in its order; a number or a time is its own place, a category's place is its rank."""
 
@@ -126,28 +56,85 @@ def _order_column(column: pd.Series) -> _OrderedColumn:
     return _OrderedColumn(codes, index, places)
 
 
-def _code_matrix(columns: list[_OrderedColumn]) -> tuple[np.ndarray, FloatArray, IntArray]:
-    """Return the codes (int32, n x q), the places (q x most values) and the number of values of each column."""
-    codes = np.empty((columns[0].codes.size, len(columns)), dtype=np.int32)
-    n_codes = np.array([len(column.known) for column in columns], dtype=np.int64)
-    places = np.zeros((len(columns), int(n_codes.max())))
-    for j, column in enumerate(columns):
-        codes[:, j] = column.codes
-        places[j, : n_codes[j]] = column.places
-    return codes, places, n_codes
+@dataclass(frozen=True)
+class Partition:
+    """The parts of a table: the part of each record, and the released labels of each part.
+
+    Attributes
+    ----------
+    classes : ndarray of int64, shape (n,)
+    columns : mapping of str to Series
+        The released quasi-identifiers.
+    losses : mapping of str to float
+    column_losses : mapping of str to float
+        The precision loss of each column.
+    """
+
+    classes: IntArray
+    columns: Mapping[str, pd.Series]
+    losses: Mapping[str, float]
+    column_losses: Mapping[str, float]
 
 
-def _check_root(criteria: Criteria, n: int) -> None:
-    """Refuse a table that does not satisfy the criteria even as one class."""
+def partition(
+    table: pd.DataFrame,
+    quasi: list[str],
+    hierarchies: Mapping[str, Hierarchy],
+    criteria: Criteria,
+    *,
+    method: str,
+) -> Partition:
+    """Partition the records of a table; every part satisfies the criteria."""
+    attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
+    n = len(table)
+    codes: np.ndarray = np.stack([attribute.codes for attribute in attributes], axis=1).astype(np.int32)
+    n_codes = np.array([len(attribute.known) for attribute in attributes], dtype=np.int64)
+    places = np.zeros((len(attributes), int(n_codes.max())))
+    for row, attribute in zip(places, attributes, strict=True):
+        row[: attribute.places.size] = attribute.places
     if not _passes(criteria, np.arange(n)):
         raise DataError(
             f"`ell` must be reached by the table as a whole, it is not (l = {criteria.ells[0]:g}): no partition of it "
             "can be that diverse"
         )
+    if method == "published":
+        order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
+        codes = codes[order]
+    else:
+        codes = np.asfortranarray(codes)  # the kernel reads column by column
+        order, starts = mondrian(
+            codes, places, n_codes, criteria.k, method == "mondrian-relaxed", criteria.codes.copy(), criteria.rules,
+            criteria.ells, criteria.limits, criteria.overall(),
+        )  # fmt: skip
+    sizes = np.diff(starts)
+    classes = np.empty(n, dtype=np.int64)
+    classes[order] = np.repeat(np.arange(sizes.size), sizes)
+    low = np.minimum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
+    high = np.maximum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
+    columns = {
+        name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
+        for j, (name, attribute) in enumerate(zip(quasi, attributes, strict=True))
+    }
+    widths, losses = _losses(attributes, low, high, sizes)
+    return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
+
+
+def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> _OrderedColumn:
+    """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
+    has_order = column.dtype.kind in "iufbmM" or (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
+    if hierarchy is None or has_order:
+        return _order_column(column)
+    name = str(column.name)
+    codes, values = pd.factorize(column)
+    rows = hierarchy.rows_of(pd.Index(values), name)
+    order = np.lexsort([hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return _ranked(rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
 
 
 def _passes(criteria: Criteria, part: IntArray) -> bool:
-    """Tell whether a part satisfies every rule beside its size."""
+    """Return whether a part satisfies every rule beside its size."""
     if not criteria.rules.size:
         return True
     overall = criteria.overall()
@@ -178,31 +165,23 @@ def _label(names: list[str], low: int, high: int, *, scaled: bool, shortened: bo
     return "{" + ", ".join(names[low : high + 1]) + "}"
 
 
-def _widths(attributes: list[_OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> list[float]:
-    """Return the mean width of each attribute's ranges, as a share of the table's."""
-    widths = []
+def _losses(
+    attributes: list[_OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray
+) -> tuple[list[float], dict[str, float]]:
+    """Return the mean width of each attribute's ranges, as a share of the table's, and all losses."""
+    n = int(sizes.sum())
+    widths, bits_lost, bits_all = [], [], []
     for j, attribute in enumerate(attributes):
         scale = attribute.places[-1] - attribute.places[0]
         spans = attribute.places[high[:, j]] - attribute.places[low[:, j]]
-        widths.append(float((spans * sizes).sum() / scale / sizes.sum()) if scale > 0 else 0.0)
-    return widths
-
-
-def _losses(
-    attributes: list[_OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray, certainty: float
-) -> dict[str, float]:
-    n = int(sizes.sum())
-    bits_lost, bits_all = [], []
-    for j, attribute in enumerate(attributes):
+        widths.append(float((spans * sizes).sum() / scale / n) if scale > 0 else 0.0)
         counts = np.bincount(attribute.codes, minlength=attribute.places.size)
         before = np.r_[0, np.cumsum(counts)]
         covered = before[high[:, j] + 1] - before[low[:, j]]
         within_bits = float((counts * np.log2(np.maximum(counts, 1))).sum())
         bits_lost.append(float((sizes * np.log2(covered)).sum()) - within_bits)
         bits_all.append(float(n * np.log2(n)) - within_bits)
-    return {
-        "precision": certainty,
-        "discernibility": float((sizes.astype(np.float64) ** 2).sum() / n**2),
-        **bit_losses(np.array(bits_lost), np.array(bits_all)),
-        "ncp": certainty,
-    }
+    width = float(np.mean(widths))
+    discernibility = float((sizes.astype(np.float64) ** 2).sum() / n**2)
+    bits = bit_losses(np.array(bits_lost), np.array(bits_all))
+    return widths, {"precision": width, "discernibility": discernibility, **bits, "ncp": width}

@@ -1,6 +1,6 @@
 """Anonymiser. The textbook algorithms, as published, for comparison with the package's own.
 
-Every node and every part is counted over all of its records, and nothing is remembered but which nodes pass.
+Every node and every part is counted over all of its records, and only the verdicts on nodes are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attack. Released records that agree with the known values of a person: every value counts, however rare.
+"""Attack. Released records that agree with the known values of a person.
 
 Values are compared as they are, through the labels that cover them, and through rounding; a column is never reduced to
 its most frequent values.
@@ -18,7 +18,7 @@ from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader, common_texts
 
-__all__ = ["Agreement", "agreement", "compare_columns", "kept_columns", "step_of"]
+__all__ = ["Agreement", "agreement", "compare_column", "compare_columns", "kept_columns", "step_of"]
 
 #: A column counts as left as it was if at least this share of the true pairs agree in it.
 KEPT = 0.99
@@ -46,20 +46,12 @@ class ComparedColumn:
     covers: BoolArray | None
 
     def agree(self, persons: IntArray, records: IntArray) -> BoolArray:
-        """Tell whether persons and records, pair by pair, agree."""
+        """Return whether persons and records agree, pair by pair; both are broadcast."""
         values, labels = self.person_codes[persons], self.record_codes[records]
         if self.label_of is not None:
             return np.asarray(self.label_of[values] == labels)
         assert self.covers is not None
         return np.asarray(self.covers[values, labels])
-
-    def agree_all(self, persons: IntArray, records: IntArray) -> BoolArray:
-        """Tell of each person with each record whether they agree, shape (persons, records)."""
-        values, labels = self.person_codes[persons], self.record_codes[records]
-        if self.label_of is not None:
-            return np.asarray(self.label_of[values][:, None] == labels)
-        assert self.covers is not None
-        return np.asarray(self.covers[values][:, labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +83,7 @@ class Agreement:
         return counts
 
     def holds(self, persons: IntArray, records: IntArray) -> BoolArray:
-        """Tell whether persons and records, pair by pair, agree; a record of -1 agrees with no person."""
+        """Return whether persons and records agree, pair by pair; a record of -1 agrees with no person."""
         n_classes = len(self.sizes)
         groups = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         keys = np.sort(groups * n_classes + self.members)
@@ -147,7 +139,7 @@ def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, Float
     return read[0].to_numpy(np.float64), read[1].to_numpy(np.float64)
 
 
-def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
+def compare_column(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
     """Code both columns; a missing label covers every value, unless it is one that the known file has as often."""
     gaps_agree = _keeps_gaps(known, release)
     numbers = _as_numbers(known, release)
@@ -155,7 +147,7 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
         fine, coarse = step_of(numbers[0]), step_of(numbers[1])
         if fine > 0 and (coarse > fine * (1 + 1e-9)):
             return _rounded(*numbers, coarse, gaps_agree)
-        if fine > 0:  # what lies between the steps of the true values is rounded back to them
+        if fine > 0:  # released values between the steps of the true ones are rounded back to them
             numbers = np.rint(numbers[0] / fine), np.rint(numbers[1] / fine)
         sides = [pd.Series(side, dtype=object) for side in numbers]
         sides = [side.where(side.notna(), None) for side in sides]
@@ -180,7 +172,7 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
 
 
 def _keeps_gaps(known: pd.Series, release: pd.Series) -> bool:
-    """Tell whether the release's gaps are those of the known file; of more than that, some values were suppressed."""
+    """Return whether the release's gaps are those of the known file; if there are more, values were suppressed."""
     gaps, released_gaps = int(known.isna().sum()), int(release.isna().sum())
     share = gaps / max(len(known), 1)
     chance = 0.0 if len(known) == len(release) else 3 * float(np.sqrt(len(release) * share * (1 - share)))
@@ -205,7 +197,7 @@ def compare_columns(
 ) -> dict[str, ComparedColumn]:
     """Compare the columns of both files one by one."""
     trees = hierarchies or {}
-    return {column: _compare(known[column], release[column], trees.get(column)) for column in columns}
+    return {column: compare_column(known[column], release[column], trees.get(column)) for column in columns}
 
 
 def kept_columns(
@@ -220,8 +212,8 @@ def kept_columns(
         if persons is not None and records is not None:
             share = column.agree(persons, records).mean() if len(persons) else 0.0
         else:
-            is_covered = column.label_of >= 0 if column.label_of is not None else np.asarray(column.covers).any(axis=1)
-            share = np.asarray(is_covered)[column.person_codes].mean()
+            covered = np.asarray(column.covers).any(axis=1) if column.label_of is None else column.label_of >= 0
+            share = np.asarray(covered)[column.person_codes].mean()
         if share >= KEPT:
             names.append(name)
     return names
@@ -262,17 +254,11 @@ def _matches(
     group_key, class_key = keys[:n_known][group_row], keys[n_known:][class_row]
     order = np.argsort(class_key, kind="stable")
     first, last = (np.searchsorted(class_key[order], group_key, side=side) for side in ("left", "right"))
-    if not several:
-        lengths = last - first
-        ranges = [order[a:b] for a, b in zip(first, last, strict=True) if b > a]
-    else:
-        ranges, lengths = [], np.zeros(n_groups, dtype=np.int64)
-        for group, (a, b) in enumerate(zip(first, last, strict=True)):
-            near = order[a:b]
-            for part in several:
-                assert part.covers is not None
-                near = near[part.covers[part.person_codes[group_row[group]], part.record_codes[class_row[near]]]]
-            ranges.append(near)
-            lengths[group] = len(near)
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return starts, np.concatenate(ranges).astype(np.int64) if ranges else np.empty(0, dtype=np.int64)
+    members = []
+    for row, a, b in zip(group_row, first, last, strict=True):
+        near = order[a:b]
+        for part in several:
+            near = near[part.agree(row, class_row[near])]
+        members.append(near)
+    starts = np.cumsum([0, *map(len, members)])
+    return starts, np.concatenate(members).astype(np.int64) if members else np.empty(0, dtype=np.int64)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated
 
-import numpy as np
 import pandas as pd
 
 from reident.base import (
@@ -22,7 +22,7 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.tables._criteria import Criteria, read_criteria
+from reident.tables._criteria import read_criteria
 from reident.tables._lattice import SOLUTION_COLUMNS, search
 from reident.tables._losses import LOSSES
 from reident.tables._mondrian import partition
@@ -41,7 +41,7 @@ class KAnonymous:
     ----------
     table : DataFrame
         The released records: quasi-identifiers generalised, other columns and the index as they were, suppressed
-        records left out. `with_suppressed` has them too.
+        records left out.
     quasi : tuple of str
     method : str
     k : int
@@ -80,28 +80,11 @@ class KAnonymous:
     solutions: pd.DataFrame = field(repr=False)
     lattice: pd.DataFrame = field(repr=False)
     n_checked: int
-    _index: pd.Index = field(repr=False)
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
         return int(self.classes.max()) + 1
-
-    @property
-    def class_sizes(self) -> IntArray:
-        """The number of records of each class."""
-        return np.bincount(self.classes[self.classes >= 0])
-
-    def with_suppressed(self, label: str = "*") -> pd.DataFrame:
-        """Return the release with its suppressed records in their old places, every column `label`.
-
-        The metrics of this package know that such records are in no class; other software may count them as one.
-        """
-        is_released = self.classes >= 0
-        blank = pd.DataFrame([[label] * self.table.shape[1]], columns=self.table.columns, dtype=object)
-        rows = pd.concat([self.table.astype(object), blank], ignore_index=True)
-        # By position, since an index may hold a label twice; the last row stands for every suppressed record.
-        return rows.iloc[np.where(is_released, np.cumsum(is_released) - 1, len(self.table))].set_axis(self._index)
 
 
 @checked
@@ -124,9 +107,8 @@ def k_anonymise(
 ) -> KAnonymous:
     """Generalise and suppress until every record shares its quasi-identifiers with k - 1 others.
 
-    An intruder who knows the quasi-identifiers of a person cannot tell which of at least k records is theirs. That is
-    all: it does not hide what all records of a class have in common (ask for `ell` or `t`), and two releases of one
-    table can be intersected.
+    An intruder who knows the quasi-identifiers of a person finds at least k records that may be theirs. This does not
+    hide values that all records of a class share (ask for `ell` or `t`), and releases of one table can be intersected.
 
     Parameters
     ----------
@@ -145,13 +127,12 @@ def k_anonymise(
     method : {"ola", "optimal", "mondrian", "mondrian-relaxed", "published"}
         "ola": full-domain generalisation, the best of the k-minimal nodes, as published. "optimal": the best of all
         nodes, which differs where the loss charges suppressed records. "mondrian": local recoding, cuts between
-        values. "mondrian-relaxed": cuts that divide records of equal values, so that regions may overlap and which
-        record goes where depends on the order of the records. "published": the textbook algorithm, to see what ours
-        saves: OLA where there is a hierarchy for every quasi-identifier, by binary search in sublattices with every
-        node counted over all records (it finds what "ola" finds), else Mondrian, which cuts at the median or not at
-        all. Slow; for comparison only.
+        values. "mondrian-relaxed": cuts that divide records of equal values, so that regions may overlap and depend on
+        the order of the records. "published": the textbook algorithm, slow, for comparison only: OLA where there is a
+        hierarchy for every quasi-identifier, by binary search in sublattices with every node counted over all records
+        (the result is that of "ola"), else Mondrian, which cuts at the median or not at all.
     loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
-        What the lattice methods minimise and every method reports (see Notes).
+        The loss that the lattice methods minimise and every method reports (see Notes).
     charge_suppressed : bool
         Whether a suppressed record costs what a fully generalised one costs, or is left out of the loss.
     sensitive : str, optional
@@ -180,7 +161,7 @@ def k_anonymise(
 
     Notes
     -----
-    Lattice: El Emam et al. (2009) for what is minimised; the nodes are settled along chains by binary search with
+    Lattice: El Emam et al. (2009) for the objective; the nodes are settled along chains by binary search with
     tagging upwards and downwards, and counted on distinct tuples, rolled up from the nearest node counted before. A
     node satisfies k-anonymity if its classes below k hold at most ``suppression_limit * n`` records; they are
     suppressed. With suppression, entropy and recursive diversity and t-closeness are not monotone: there only k
@@ -196,10 +177,9 @@ def k_anonymise(
 
     Losses, all in [0, 1]. *precision*: level / (levels - 1), averaged over cells; for Mondrian the range of the class
     over that of the table (Holohan et al. 2017, III-A). *ncp*, normalised certainty penalty: that range for numbers;
-    for categories (labels covered - 1) / (labels - 1). *bits*, non-uniform entropy: the
-    share of all bits lost when values are known only to be among those covered, so that a column counts by what it
-    says. *column_bits*: that share in each column, averaged, so that each column counts alike. *discernibility*: the
-    mean of class size / n.
+    for categories (labels covered - 1) / (labels - 1). *bits*, non-uniform entropy: the share of all bits lost when
+    values are known only to be among those covered, so that a column counts by its information. *column_bits*: that
+    share in each column, averaged, so that each column counts alike. *discernibility*: the mean of class size / n.
 
     Examples
     --------
@@ -222,9 +202,32 @@ def k_anonymise(
             "decided; a lattice method can"
         )
     _check_complete(table, quasi)
+    made = partial(KAnonymous, quasi=tuple(quasi), method=method, k=k, loss_name=loss)
     if local:
-        return _by_mondrian(table, quasi, known, criteria, method, loss)
-    return _by_lattice(table, quasi, known, criteria, method, suppression_limit, loss, charge_suppressed)
+        parts = partition(table, quasi, known, criteria, method=method)
+        release = table.copy()
+        for column, labels in parts.columns.items():
+            release[column] = labels
+        return made(
+            table=release, node=None, loss=parts.losses[loss], losses=parts.losses, column_losses=parts.column_losses,
+            classes=parts.classes, n_suppressed=0, solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
+            lattice=pd.DataFrame(columns=[*quasi, "total_level", "satisfies", "k_minimal"]), n_checked=0,
+        )  # fmt: skip
+    best = search(
+        table, quasi, known, criteria, limit=suppression_limit, loss=loss, charge_suppressed=charge_suppressed,
+        exact=method == "optimal", published=method == "published",
+    )  # fmt: skip
+    release = table.loc[best.classes >= 0].copy()
+    levels = dict(zip(quasi, best.node, strict=True))
+    for column, level in levels.items():
+        # Level 0, too: values in several spellings that look the same are released in one.
+        release[column] = known[column].generalise(release[column], level)
+    return made(
+        table=release, node=best.node, loss=best.losses[loss], losses=best.losses,
+        column_losses={column: level / max(known[column].n_levels - 1, 1) for column, level in levels.items()},
+        classes=best.classes, n_suppressed=len(table) - len(release), solutions=best.solutions, lattice=best.lattice,
+        n_checked=best.n_checked,
+    )  # fmt: skip
 
 
 def _check_hierarchies(
@@ -247,82 +250,3 @@ def _check_complete(table: pd.DataFrame, quasi: list[str]) -> None:
             f"`table` must not have missing quasi-identifiers, got {missing} (column: records): give them a label of "
             "their own, for example table.fillna('?'), or leave the records out"
         )
-
-
-def _by_mondrian(
-    table: pd.DataFrame,
-    quasi: list[str],
-    hierarchies: Mapping[str, Hierarchy],
-    criteria: Criteria,
-    method: str,
-    loss: str,
-) -> KAnonymous:
-    parts = partition(table, quasi, hierarchies, criteria, method=method)
-    release = table.copy()
-    for name, column in parts.columns.items():
-        release[name] = column
-    return KAnonymous(
-        table=release,
-        quasi=tuple(quasi),
-        method=method,
-        k=criteria.k,
-        node=None,
-        loss=parts.losses[loss],
-        loss_name=loss,
-        losses=parts.losses,
-        column_losses=parts.column_losses,
-        classes=parts.classes,
-        n_suppressed=0,
-        solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
-        lattice=pd.DataFrame(columns=[*quasi, "total_level", "satisfies", "k_minimal"]),
-        n_checked=0,
-        _index=table.index,
-    )
-
-
-def _by_lattice(
-    table: pd.DataFrame,
-    quasi: list[str],
-    hierarchies: Mapping[str, Hierarchy],
-    criteria: Criteria,
-    method: str,
-    limit: float,
-    loss: str,
-    charge_suppressed: bool,
-) -> KAnonymous:
-    solution = search(
-        table,
-        quasi,
-        hierarchies,
-        criteria,
-        limit=limit,
-        loss=loss,
-        charge_suppressed=charge_suppressed,
-        exact=method == "optimal",
-        published=method == "published",
-    )
-    is_released = solution.classes >= 0
-    release = table.loc[is_released].copy()
-    for column, level in zip(quasi, solution.node, strict=True):
-        # Level 0, too: values in several spellings that look the same are released in one.
-        release[column] = hierarchies[column].generalise(table.loc[is_released, column], level)
-    return KAnonymous(
-        table=release,
-        quasi=tuple(quasi),
-        method=method,
-        k=criteria.k,
-        node=solution.node,
-        loss=solution.losses[loss],
-        loss_name=loss,
-        losses=solution.losses,
-        column_losses={
-            column: level / max(hierarchies[column].n_levels - 1, 1)
-            for column, level in zip(quasi, solution.node, strict=True)
-        },
-        classes=solution.classes,
-        n_suppressed=int((~is_released).sum()),
-        solutions=solution.solutions,
-        lattice=solution.lattice,
-        n_checked=solution.n_checked,
-        _index=table.index,
-    )

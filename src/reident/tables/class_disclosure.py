@@ -41,7 +41,7 @@ class Breaches:
     ----------
     attack : str
     records : DataFrame, one row a breached record and value, indexed as the release
-        ``equivalence_class`` (number of the class, in order of appearance), ``value`` (what is learned), ``prior``
+        ``equivalence_class`` (number of the class, in order of appearance), ``value`` (the value learned), ``prior``
         (its probability before the class was known: its share of the released records), ``posterior`` (within the
         class), ``gain`` (posterior - prior).
     n_records : int
@@ -200,7 +200,7 @@ def background_knowledge_attack(
     posterior = np.divide(weighed, totals, out=np.zeros_like(weighed), where=totals > 0)
     prior = classes.prior * weights
     prior = prior / prior.sum() if prior.sum() > 0 else prior
-    # The knowledge must have raised it: what the class gives away by itself is another attack's.
+    # The knowledge must have raised it: disclosure by the class alone is another attack's.
     hit = (posterior >= min_posterior) & (posterior > classes.posterior + 1e-12)
     return classes.pair_breaches("background knowledge", hit, prior, posterior)
 

@@ -128,7 +128,7 @@ class Differencing:
         values' log-likelihoods: under epsilon-differential privacy at most epsilon; infinite where a value is excluded
         for certain).
     epsilon : float
-        What the release states.
+        The stated budget.
     """
 
     table: pd.DataFrame
@@ -243,7 +243,7 @@ def _log_likelihood(
     scale = (np.maximum(candidates, highest) - np.minimum(candidates, lowest)) / epsilon
     with np.errstate(divide="ignore", invalid="ignore"):
         likelihood = -(known.size + 1) * np.log(scale) - (noise + distance) / scale
-    # A class of one value is published exactly: that is what was seen, or it is excluded.
+    # A class of one value is published exactly: a candidate equals it, or is excluded.
     exact = (noise == 0) & (distance == 0)
     return np.asarray(np.where(scale > 0, likelihood, np.where(exact, np.inf, -np.inf)))
 

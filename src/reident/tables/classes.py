@@ -199,7 +199,7 @@ def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> 
     released, ids = vector[is_released], classes[is_released]
     starts = np.r_[0, np.cumsum(np.bincount(ids))].astype(np.int64)
     ascending = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (released[1:] >= released[:-1]))
-    if ascending.all():  # looking costs next to nothing, and simulations come sorted
+    if ascending.all():  # a cheap check, and simulations come sorted
         return ClassValues(released, starts)
     return ClassValues(released[np.lexsort((released, ids))], starts)
 

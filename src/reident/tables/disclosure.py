@@ -27,7 +27,7 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
+from reident.tables._criteria import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
 
 __all__ = [
@@ -233,7 +233,7 @@ def t_closeness(
     ----------
     table, quasi, sensitive, missing, suppressed_label
         As for `l_diversity`; for several sensitive attributes, the greatest of their t. Suppressed records count in
-        no class and not in the table's distribution either: it is that of what is released.
+        no class and not in the table's distribution either: it is that of the released records.
     distance : {"equal", "ordered", "hierarchical"}
         The ground distance of the earth mover's distance: every two values equally far apart (the total variation
         distance), values as far apart as their ranks (an ordered Categorical's order, else the sorted one), or as the

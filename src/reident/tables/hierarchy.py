@@ -82,16 +82,13 @@ class Hierarchy:
             codes.append(level_codes)
             self._labels.append(pd.Index(labels))
         self._codes: IntArray = np.asarray(codes, dtype=np.int64)
-        self._check_values()
-        self._check_monotone()
-        self._row_of = {value: row for row, value in enumerate(self._labels[0])}
-        self._row_of_text = {look_of(text_of(value)): row for row, value in enumerate(self._labels[0])}
-
-    def _check_values(self) -> None:
         counts = np.bincount(self._codes[0])
         if counts.max() > 1:
             twice = self._labels[0][counts > 1].tolist()
             raise DataError(f"`rows` must have one row a value, got more than one for {_shown(twice)}")
+        self._check_monotone()
+        self._row_of = {value: row for row, value in enumerate(self._labels[0])}
+        self._row_of_text = {look_of(text_of(value)): row for row, value in enumerate(self._labels[0])}
 
     def _check_monotone(self) -> None:
         for level in range(1, self.n_levels):
@@ -113,22 +110,14 @@ class Hierarchy:
         """The number of levels, the value itself included."""
         return len(self._labels)
 
-    @property
-    def known(self) -> list[Any]:
-        """The values that the hierarchy knows, in its order."""
-        return list(self._labels[0])
-
     def __repr__(self) -> str:
         sizes = " > ".join(str(len(labels)) for labels in self._labels)
         return f"Hierarchy({len(self._labels[0])} values, {self.n_levels} levels of {sizes} labels)"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hierarchy) and self._as_text() == other._as_text()
+        return isinstance(other, Hierarchy) and self.to_frame().map(text_of).equals(other.to_frame().map(text_of))
 
     __hash__ = None  # type: ignore[assignment]
-
-    def _as_text(self) -> list[list[str]]:
-        return [[text_of(label) for label in row] for row in self.to_frame().itertuples(index=False)]
 
     def labels_of(self, value: Hashable) -> list[Any]:
         """Return the labels of one value on all levels."""
@@ -146,23 +135,17 @@ class Hierarchy:
         DataError
             If values are missing from the hierarchy; the message names them.
         """
-        rows = np.array([self._row(value) for value in values], dtype=np.int64)
+        rows = np.array([self._row_of.get(value, -1) for value in values], dtype=np.int64)
+        for place in np.flatnonzero(rows < 0):
+            rows[place] = self._row_of_text.get(look_of(text_of(values[place])), -1)
         if (rows < 0).any():
             missing = [value for value, row in zip(values, rows, strict=True) if row < 0]
             raise DataError(f"the hierarchy of `{name}` must know every value, it lacks {_shown(missing)}")
         return rows
 
-    def _row(self, value: Any) -> int:
-        row = self._row_of.get(value, -1)
-        return self._row_of_text.get(look_of(text_of(value)), -1) if row < 0 else row
-
     def codes_at(self, level: int) -> IntArray:
         """Return the label code of each row on a level."""
-        return self._codes[check_integer(level, "level", low=0, high=self.n_levels - 1)]
-
-    def labels_at(self, level: int) -> pd.Index:
-        """Return the labels on a level; `codes_at` points into them."""
-        return self._labels[check_integer(level, "level", low=0, high=self.n_levels - 1)]
+        return self._codes[level]
 
     def generalise(self, column: pd.Series, level: int) -> pd.Series:
         """Return a column generalised to a level. Level 0 returns it as it is, in one spelling a value."""
@@ -173,7 +156,7 @@ class Hierarchy:
         rows = self.rows_of(pd.Index(values), str(column.name))
         if level == 0 and len(np.unique(rows)) == len(values):
             return column.copy()
-        labels = self.labels_at(level).take(self.codes_at(level)[rows])
+        labels = self._labels[level].take(self._codes[level][rows])
         return pd.Series(labels.take(codes), index=column.index, name=column.name)
 
     def to_frame(self) -> pd.DataFrame:
@@ -193,7 +176,7 @@ class Hierarchy:
         ----------
         path : str or Path
         sep : str
-            What separates the levels.
+            The separator of the levels.
 
         Raises
         ------
@@ -205,15 +188,7 @@ class Hierarchy:
                 rows = [row for row in csv.reader(file, delimiter=sep) if row]
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"`path` must be a text file that can be read, got {str(path)!r}: {error}") from error
-        return cls(_frame(rows, what=Path(path).name))
-
-    def to_csv(self, path: str | Path, sep: str = ";") -> Path:
-        """Write the form that ARX uses; `from_csv` reads it back."""
-        path = Path(path)
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter=sep, lineterminator="\n")
-            writer.writerows(self._as_text())
-        return path
+        return cls(_frame(rows, Path(path).name))
 
     # -- ways to make one ----------------------------------------------------------------------------------------
 
@@ -347,7 +322,7 @@ def _interval_labels(numbers: FloatArray, origin: Fraction, width: Fraction) -> 
         steps += (numbers >= ends(1)).astype(float) - (numbers < ends(0))
     low, high = ends(0), ends(1)
     if not ((low <= numbers) & (numbers < high)).all():
-        raise ParameterError(f"`widths` must tell neighbouring doubles of `values` apart, got {float(width):g}")
+        raise ParameterError(f"`widths` must separate neighbouring doubles of `values`, got {float(width):g}")
     return [f"[{text_of(a)}, {text_of(b)})" for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
@@ -361,15 +336,14 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return index.tolist()
 
 
-def _frame(rows: Sequence[Sequence[Any]], what: str = "rows") -> pd.DataFrame:
+def _frame(rows: Sequence[Sequence[Any]], name: str = "rows") -> pd.DataFrame:
     """Make a table of rows that must be equally long; only None and NaN count as missing."""
-    if any(isinstance(row, str) or not isinstance(row, Sequence) for row in check_listed(rows, what)):
-        raise DataError(f"`{what}` must be rows of a value and its labels, got {rows!r}")
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        short = next(row for row in rows if len(row) != len(rows[0]))
+    if any(isinstance(row, str) or not isinstance(row, Sequence) for row in check_listed(rows, name)):
+        raise DataError(f"`{name}` must be rows of a value and its labels, got {rows!r}")
+    short = next((row for row in rows if len(row) != len(rows[0])), None)
+    if short is not None:
         raise DataError(
-            f"`{what}` must have the same number of levels in every row, got {len(rows[0])} for {rows[0][0]!r} "
+            f"`{name}` must have the same number of levels in every row, got {len(rows[0])} for {rows[0][0]!r} "
             f"and {len(short)} for {short[0] if short else ''!r}"
         )
     return pd.DataFrame([list(row) for row in rows], dtype=object)

@@ -358,7 +358,7 @@ def _intersect(
         possible[located] &= counts[located] > 0
         with np.errstate(divide="ignore"):
             inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
-        # A value that no release so far has is impossible in any case: no matter what it is divided by.
+        # A value that no release so far has is impossible with any divisor.
         weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
         n_located += located
         n_classes = np.maximum(n_classes, n_covering)

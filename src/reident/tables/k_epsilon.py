@@ -123,7 +123,7 @@ def k_epsilon_anonymise(
     """Make the k-quasi-identifiers k-anonymous and add Laplace noise to the epsilon-quasi-identifiers, class by class.
 
     As published, the noise is scaled to the range that the values have in the class. That range comes from the data,
-    so it is **not differential privacy**: whoever moves one record far out changes the noise of the others, and a
+    so it is **not differential privacy**: a record moved far out changes the noise of the others, and a
     class in which all values agree is published exactly. With `bounds` the noise is scaled to a public range: then a
     record's noisy columns are epsilon-locally differentially private, given the class it is in.
 
@@ -172,7 +172,7 @@ def k_epsilon_anonymise(
     Notes
     -----
     Holohan et al. (2017), Algorithm 1 and V-C. Differs: values are first rounded to a grid and the noise is discrete
-    Laplace on that grid (`discrete_laplace`), so that low digits give nothing away; the budget is shared over the
+    Laplace on that grid (`discrete_laplace`), so that low digits disclose no information; the budget is shared over the
     columns of a record, which the paper asks for without saying how; with several epsilon-quasi-identifiers the
     confidence holds for each column alone, not for their combination. The published range makes it no differential
     privacy (erratum 1). The suppression for `confidence` depends on the noise that was drawn: with `bounds` the
@@ -224,7 +224,9 @@ def k_epsilon_anonymise(
                 f"{in_class.size}: raise it, or lower `epsilon` or `k`"
             )
     order = positions[_shuffled(positions.size, source)]
-    released = anonymous.table.assign(**{name: column.noisy for name, column in columns.items()})
+    released = anonymous.table.copy()
+    for name, column in columns.items():
+        released[name] = column.noisy
     return KEpsilonRelease(
         table=released.iloc[order].reset_index(drop=True),
         mode=mode,

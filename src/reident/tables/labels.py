@@ -1,4 +1,4 @@
-"""Attack. Reading generalised labels: which original values a label of a release stands for."""
+"""Attack. Reading generalised labels: the original values that a label of a release covers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}
 _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DAYS = re.compile(rf"^\[({_DAY.pattern}[^,\]]*), ({_DAY.pattern}[^,\]]*)\]$")
-#: A code whose last signs are not told: 0xxxx.
+#: A code with its last characters masked: 0xxxx.
 _DIGITS_GONE = re.compile(r"([A-Za-z]{0,3}\d+)([xX#?]+)")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
 #: With a decimal comma, behind which a semicolon separates: [1000; 1999,5].
@@ -115,8 +115,7 @@ _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}(?:\.\d+
 
 
 def _truth_text(value: Any) -> str:
-    text = text_of(value)
-    return _TRUTH.get(text.strip().lower(), text)
+    return _TRUTH.get(text_of(value).strip().lower(), text_of(value))
 
 
 def _day_text(value: Any) -> str:
@@ -164,21 +163,19 @@ def _common_text(*columns: pd.Series) -> Callable[[Any], str]:
     kinds = {_kind(column) for column in columns} - {""}
     if len(kinds) < 2:
         return text_of
-    return next(text for kind, text in _TEXT_BY_KIND if kind in kinds)
+    return next(text for kind, text in _TEXT_BY_KIND.items() if kind in kinds)
 
 
-#: How unlike columns are written, by the types among them; the first that is there decides.
-_TEXT_BY_KIND = (("truth", _truth_text), ("day", _day_text), ("number", _number_text), ("text", text_of))
+#: How columns of several types are written; the first type that is there decides.
+_TEXT_BY_KIND = {"truth": _truth_text, "day": _day_text, "number": _number_text, "text": text_of}
 
 
 def _kind(column: pd.Series) -> str:
     """Return the kind of a column's values; "" for a column without any."""
     values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     inferred = pd.api.types.infer_dtype(values, skipna=True)
-    if inferred == "empty":
-        return ""
-    if inferred == "boolean":
-        return "truth"
+    if inferred in ("empty", "boolean"):
+        return "" if inferred == "empty" else "truth"
     if inferred.startswith(("datetime", "date")):
         return "day"
     return "number" if inferred in ("integer", "floating", "decimal", "mixed-integer-float") else "text"
@@ -247,8 +244,7 @@ class LabelReader:
     contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
     text ("{a, ..., k}"), a mask ("130**", "130xx": the same text but for the stars, or a beginning of it, "3*"), a
     year, quarter, month or range of dates ("2021", "2021-Q1", "2021-03", "03.2021", "[2021-03-04, 2021-05-01]"), or
-    "*", which covers everything. A missing label covers everything, and a missing value is covered by every label:
-    nothing is known of it.
+    "*", which covers all. A missing label covers all values, and a missing value is covered by every label.
 
     Parameters
     ----------
@@ -264,8 +260,7 @@ class LabelReader:
         self.values, self.labels = values, labels
         self._texts = [text_of(value) for value in values]
         single = values.dtype in (np.float16, np.float32)  # compared as written: 0.3 is not 0.30000001192
-        numbers = pd.Series(self._texts if single else values)
-        self.numbers: FloatArray = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
+        self.numbers = pd.to_numeric(pd.Series(self._texts if single else values), errors="coerce").to_numpy(np.float64)
         self._missing = np.asarray(values.isna())
         self._ancestors = ancestors(hierarchy)
         intervals = self._intervals()
@@ -276,7 +271,7 @@ class LabelReader:
         )
 
     def _intervals(self) -> list[Interval | None]:
-        """Return the interval of each label; of two readings of points and commas the one that holds more values."""
+        """Return the interval of each label, by the reading of points and commas that holds more values."""
         plain = [interval_of(label) for label in self.labels]
         if not any(isinstance(label, str) and _GROUPED_RANGE.match(label) for label in self.labels):
             return plain
@@ -298,9 +293,8 @@ class LabelReader:
         """
         shape = len(self.values), len(self.labels)
         description = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
-        afford(
-            2 * shape[0] * shape[1], "release", description, "take a sample of the records, or fewer distinct labels"
-        )
+        remedy = "take a sample of the records, or fewer distinct labels"
+        afford(2 * shape[0] * shape[1], "release", description, remedy)
         covered: BoolArray = np.zeros(shape, dtype=bool)
         intervals = np.flatnonzero(~np.isnan(self._low))
         low, high = self._low[intervals], self._high[intervals]
@@ -371,7 +365,7 @@ def _parts(text: str) -> str:
 
 
 def _test(label: Any) -> Callable[[str], bool] | None:
-    """Return the test that a set, a mask or a suppressed label puts to a value's text; None for any other label."""
+    """Return the test of a value's text by a set, a mask or a suppressed label; None for any other label."""
     if isinstance(label, set | frozenset | tuple | list):
         listed = {text_of(value) for value in label}
         return lambda text: text in listed

@@ -26,7 +26,7 @@ from reident.base import (
     checked,
 )
 from reident.kernels.tables.mdav import mdav_clusters
-from reident.tables._masked import MaskedTable, measure_loss, with_columns
+from reident.tables._masked import MaskedTable, masked_table
 
 __all__ = ["NAMED_PROTECTIONS", "Microaggregation", "microaggregate"]
 
@@ -45,19 +45,15 @@ NAMED_PROTECTIONS: dict[str, tuple[tuple[int, int], ...]] = {
 
 @dataclass(frozen=True)
 class Microaggregation(MaskedTable):
-    """A microaggregated table; see `MaskedTable` for `table`, `columns`, `sse`, `information_loss`.
+    """A microaggregated table; see `MaskedTable` for `table`, `columns`, `information_loss`.
 
     Attributes
     ----------
     clusters : DataFrame of int64
         Cluster of each record (row, the table's index) in each group of columns (column, 0, 1, ...).
-    by_group : DataFrame
-        One row a group: its columns, k, number of clusters, smallest and largest cluster, SSE and SST in the
-        units in which the group was clustered.
     """
 
     clusters: pd.DataFrame
-    by_group: pd.DataFrame
 
 
 @checked
@@ -71,9 +67,9 @@ def microaggregate(
 ) -> Microaggregation:
     """Replace the values in groups of numeric columns by the means of clusters of at least k similar records.
 
-    Within one group of columns every combination of values that is released occurs at least k times (k-anonymity
-    of that group). Across groups nothing is promised: the clusters of two groups cross, and a record's combination
-    over all groups is often unique, which is what linkage uses.
+    Within one group of columns every released combination of values occurs at least k times (k-anonymity of that
+    group), but not across groups: the clusters of two groups cross, and a record's combination over all groups is often
+    unique, which linkage exploits.
 
     Parameters
     ----------
@@ -88,7 +84,7 @@ def microaggregate(
     method : {"mdav", "pairs"}
         How clusters are formed. "pairs": as the tool that Abril et al. (2012) name did it in its years (2009 to 2011):
         about the two records that are farthest apart, k nearest each, and the tail in the table's order. It needs
-        groups of several columns, and is slow beyond a few thousand records.
+        groups of several columns, and is slow beyond some thousand records.
     scale : {None, "std"}
         Distances on the columns as they are (the default, as in Abril et al. 2012: the column of larger variance
         stays almost intact), or on columns divided by their standard deviations.
@@ -96,7 +92,7 @@ def microaggregate(
     Returns
     -------
     Microaggregation
-        `table`, `clusters`, `sse`, `information_loss` and more.
+        `table`, `clusters`, `information_loss` and more.
 
     Raises
     ------
@@ -110,8 +106,8 @@ def microaggregate(
     -----
     MDAV (Domingo-Ferrer and Torra 2005). "pairs" follows the tool's behaviour, read from its public history, not its
     code; a group of one column made it stop, so that the seventh column of M7-999 was not protected by it. Ties go to
-    the record that comes first. A constant column is left unscaled by ``scale="std"``: it adds nothing to any distance.
-    Time about O(n log n) in few columns, O(n^2 p / k) at worst, for "pairs" O(n^3 p / k); memory O(n p).
+    the record that comes first. A constant column is left unscaled by ``scale="std"``: it does not change any distance.
+    Time about O(n log n) in few columns, O(n^2 p / k) at worst; memory O(n p), for "pairs" O(n^2).
 
     Examples
     --------
@@ -120,37 +116,28 @@ def microaggregate(
     >>> protected = microaggregate(money, ["pay", "tax"], 3)
     >>> protected.table["pay"].tolist()
     [2.0, 2.0, 2.0, 11.0, 11.0, 11.0]
-    >>> protected.sse
-    4.0
+    >>> round(protected.information_loss, 3)
+    0.016
     """
     check_table(table, "table")
     listed, sizes = _groups_and_sizes(table, groups, k)
     columns = [column for group in listed for column in group]
     original = check_numeric(table, columns, "table")
     masked = np.empty_like(original)
-    scales = np.ones(len(columns))
-    clusters, rows, start = {}, [], 0
+    clusters, start = {}, 0
     for position, (group, size) in enumerate(zip(listed, sizes, strict=True)):
         part = slice(start, start + len(group))
         start += len(group)
-        if scale == "std":
-            spread = original[:, part].std(axis=0)
-            scales[part] = np.where(spread > 0, spread, 1.0)
-        values = np.ascontiguousarray(original[:, part] / scales[part])
+        spread = original[:, part].std(axis=0)
+        values = original[:, part] / np.where((spread > 0) & (scale == "std"), spread, 1.0)
         if method == "pairs" and len(group) == 1:
             raise ParameterError(
                 f"`method` = 'pairs' needs groups of several columns, got {group!r}: the tool stopped there"
             )
-        clusters[position] = (mdav_clusters if method == "mdav" else _pair_clusters)(values, size)
+        clusters[position] = (mdav_clusters if method == "mdav" else _pair_clusters)(np.ascontiguousarray(values), size)
         masked[:, part] = _means(original[:, part], clusters[position])
-        rows.append(_describe(group, size, clusters[position], values, masked[:, part] / scales[part]))
-    return Microaggregation(
-        table=with_columns(table, columns, masked),
-        columns=columns,
-        clusters=pd.DataFrame(clusters, index=table.index),
-        by_group=pd.DataFrame(rows),
-        **measure_loss(original, masked, columns, scales),  # type: ignore[arg-type]
-    )
+    released = masked_table(table, columns, masked)
+    return Microaggregation(**vars(released), clusters=pd.DataFrame(clusters, index=table.index))
 
 
 def _groups_and_sizes(
@@ -211,41 +198,30 @@ def _means(values: FloatArray, clusters: IntArray) -> FloatArray:
     return (sums / counts[:, None])[clusters]
 
 
-def _describe(
-    group: list[str], k: int, clusters: IntArray, values: FloatArray, masked: FloatArray
-) -> dict[str, object]:
-    counts = np.bincount(clusters)
-    return {
-        "columns": ", ".join(map(str, group)),
-        "k": k,
-        "clusters": counts.size,
-        "smallest": int(counts.min()),
-        "largest": int(counts.max()),
-        "sse": float(((values - masked) ** 2).sum()),
-        "sst": float(((values - values.mean(axis=0)) ** 2).sum()),
-    }
-
-
 def _pair_clusters(points: FloatArray, k: int) -> IntArray:
     """Partition records into clusters of k to 2k - 1 about pairs of the two most distant ones.
 
     While 3k records are left: of the two that are farthest apart, the first with its k - 1 nearest, then the second
-    with the k - 1 nearest of what is left. The rest is divided in the order of the table, k at a time, the last cluster
-    taking what remains. Of equally distant pairs and records the first is taken.
+    with the k - 1 nearest of the others. The rest is divided in the order of the table, k at a time, the last cluster
+    taking the remainder. Of equally distant pairs and records the first is taken.
     """
     n = len(points)
     afford(24 * n**2, "table", f"{n:,} records in pairs", "use `method` = 'mdav'")
     clusters = np.full(n, -1, dtype=np.int64)
-    remaining, label = np.arange(n), 0
+    label, remaining = 0, np.arange(n)
     squares = cdist(points, points, "sqeuclidean")
     later = np.where(np.tri(n, dtype=bool), -1.0, squares)  # each pair once
+    farthest, partner = later.max(axis=1), later.argmax(axis=1)
     while remaining.size >= 3 * k:
-        between = later[np.ix_(remaining, remaining)]
-        pair = np.unravel_index(between.argmax(), between.shape)
-        for centre in remaining[list(pair)]:
-            nearest = np.argsort(squares[centre, remaining], kind="stable")[:k]
-            clusters[remaining[nearest]] = label
-            remaining = np.delete(remaining, nearest)
+        first = farthest.argmax()
+        for centre in (first, partner[first]):
+            nearest = remaining[np.argsort(squares[centre, remaining], kind="stable")[:k]]
+            clusters[nearest] = label
             label += 1
+            later[nearest] = later[:, nearest] = -1.0
+            farthest[nearest] = -1.0
+            remaining = np.flatnonzero(clusters < 0)
+        stale = remaining[clusters[partner[remaining]] >= 0]
+        farthest[stale], partner[stale] = later[stale].max(axis=1), later[stale].argmax(axis=1)
     clusters[remaining] = label + np.minimum(np.arange(remaining.size) // k, max(remaining.size // k, 1) - 1)
     return clusters

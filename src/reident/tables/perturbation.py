@@ -93,7 +93,7 @@ def swap_ranks(
     """Swap each value with one at most a percentage of the records away in rank.
 
     Each column keeps its exact distribution; the columns are swapped independently, so relations between columns are
-    weakened. No formal guarantee: a value never moves further than the window, which an intruder can use.
+    weakened. There is no formal guarantee: a value never moves further than the window, which an intruder can use.
 
     Parameters
     ----------
@@ -156,15 +156,16 @@ def _swap_partners(n: int, window: int, uniforms: FloatArray) -> IntArray:
     Going up the ranks, each one that is still free is swapped with a partner drawn evenly from the free ranks at most
     `window` above it; a rank without one keeps its value.
     """
-    partner, free = np.arange(n), np.ones(n, dtype=np.bool_)
+    partner, draws = list(range(n)), uniforms.tolist()
+    free: list[int] = []  # the free ranks up to `window` above, ascending
     for rank in range(n):
-        if free[rank]:
-            candidates = rank + 1 + np.flatnonzero(free[rank + 1 : rank + window + 1])
-            if candidates.size:
-                other = candidates[int(uniforms[rank] * candidates.size)]
+        free.extend(range(rank + window if rank else 0, min(rank + window + 1, n)))
+        if free and free[0] == rank:
+            del free[0]
+            if free:
+                other = free.pop(int(draws[rank] * len(free)))
                 partner[rank], partner[other] = other, rank
-                free[other] = False
-    return partner
+    return np.array(partner)
 
 
 @checked

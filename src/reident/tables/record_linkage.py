@@ -1,4 +1,4 @@
-"""Attack. Record linkage: a released record goes to the nearest known one, or to that of most match weight."""
+"""Attack. Record linkage: a released record is linked to the nearest known one, or to that of most match weight."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from reident.base import (
     check_numeric,
     check_real,
     check_table,
+    checked,
 )
 from reident.kernels._numba import in_parts
 from reident.kernels.tables.nearest import build_tree, nearest_records
 from reident.tables._match_weights import estimate_weights, heaviest_records
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
+from reident.tables.choquet.fuzzy_measure import FuzzyMeasure, shapley_values
 
 __all__ = ["DISTANCES", "RecordLinkage", "common_columns", "link_records", "true_pairs"]
 
@@ -53,11 +54,11 @@ class RecordLinkage:
     distance : str
         The distance used.
     ties : str
-        "strict": a tied record earns nothing; "share": 1 / n_nearest, what guessing among the tied earns on average.
+        "strict": a tied record earns 0; "share": 1 / n_nearest, the mean of a guess among the tied.
     columns : list of str
         The columns compared.
     ignored : list of str
-        Those of them that were constant in a file and so told nothing.
+        Those of them that were constant in a file.
     agreement : DataFrame or None
         For "probabilistic", one row a column and level of agreement: `variable`, `level` (1 is the closest), `at_most`
         (greatest difference, in standard deviations), `m` and `u` (share of true pairs, estimated, and of all pairs in
@@ -73,6 +74,7 @@ class RecordLinkage:
     agreement: pd.DataFrame | None = None
 
 
+@checked
 def link_records(
     release: pd.DataFrame,
     known: pd.DataFrame,
@@ -86,8 +88,8 @@ def link_records(
 ) -> RecordLinkage:
     """Link each released record to the nearest known record and count the right links.
 
-    The attack of an intruder who holds values of the same columns, with names, from elsewhere. A link says nothing
-    about its own certainty: wrong links look like right ones, and harm too.
+    The attack of an intruder who holds values of the same columns, with names, from elsewhere. A link does not show its
+    certainty: wrong links look like right ones, and harm too.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def link_records(
         "mahalanobis": with the covariance matrix of these differences, that is the sum of both files' covariance
         matrices; "weighted_mean" and "choquet": the squared differences of "dbrl1" aggregated by `weights` or
         by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs. A learned
-        linkage (whose columns are scaled as it was told to), a fuzzy measure or a positive semidefinite matrix of
+        linkage (with its scaling of columns), a fuzzy measure or a positive semidefinite matrix of
         columns by columns (of d' M d for the differences d of "dbrl1") may be given directly.
     weights : mapping of str to float or sequence of float, optional
         Non-negative weights for "weighted_mean", scaled to sum 1.
@@ -110,7 +112,7 @@ def link_records(
     truth : mapping or Series, "unknown" or None
         Label in `release` -> label in `known`. None pairs records of equal index label. "unknown": only link.
     ties : {"strict", "share"}
-        What a record earns whose true partner is one of several nearest: nothing, or its share.
+        The credit of a record whose true partner is one of several nearest: 0, or its share.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def link_records(
     Notes
     -----
     Abril et al. (2012), section 2.1. A column that is constant in either file, up to rounding, is left out of every
-    distance and listed in `ignored`: nothing is divided by 0. Differences in "dbrl2" and "mahalanobis" are taken
+    distance and listed in `ignored`, so that no division is by 0. Differences in "dbrl2" and "mahalanobis" are taken
     over all pairs, so that the intruder needs no true pair to compute them. A tree of
     bounding boxes finds the nearest: time about O(n log m) for few columns, O(n m p) at worst; memory O((n + m) p).
 
@@ -147,7 +149,6 @@ def link_records(
     >>> linked.links["known"].tolist(), linked.ratio
     (['Ann', 'Bea', 'Cy'], 1.0)
     """
-    check_choice(ties, "ties", ("strict", "share"))
     if (matrix := as_form(distance)) is not None:
         columns = list(matrix.columns) if columns is None else columns
     kind, weights, measure, columns = _resolve(distance, weights, measure, columns)
@@ -157,7 +158,7 @@ def link_records(
     used = informative(a, b)
     if not used.any():
         raise DataError(
-            f"every column of {listed!r} is constant in `release` or `known`: no distance tells records apart"
+            f"every column of {listed!r} is constant in `release` or `known`: no distance separates records"
         )
     agreement = None
     if kind == "probabilistic":
@@ -177,7 +178,7 @@ def link_records(
             half = _half(matrix, listed)[used]
             a, b, vector = a @ half, b @ half, np.ones(half.shape[1])
         nearest, smallest, tied, true_distance = _search(a, b, vector, mu, pairs)
-    outcome, credit = _outcomes(smallest, tied, true_distance, pairs, ties, known_truth=not _is_unknown(truth))
+    outcome, credit = _outcomes(smallest, tied, true_distance, pairs, ties, known_truth=not isinstance(truth, str))
     links = pd.DataFrame(
         {
             "release": release.index,
@@ -195,7 +196,7 @@ def link_records(
 
 
 def informative(a: FloatArray, b: FloatArray) -> np.ndarray:
-    """Tell which columns vary in both files by more than rounding."""
+    """Return the columns that vary in both files by more than rounding."""
     return np.logical_and(*(x.std(axis=0) > 1e-12 * np.abs(x).max(axis=0) for x in (a, b)))
 
 
@@ -224,20 +225,14 @@ def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[s
         raise ParameterError("`weights` and `measure` must be left out where `distance` is an object that has its own")
     if as_form(distance) is not None:
         return "bilinear", None, None, columns
-    if isinstance(distance, FuzzyMeasure):
-        return "choquet", None, distance, list(distance.variables) if columns is None else columns
-    learned = getattr(distance, "measure", None)
+    learned = distance if isinstance(distance, FuzzyMeasure) else getattr(distance, "measure", None)
     if not isinstance(learned, FuzzyMeasure):
         raise ParameterError(
             f"`distance` must be one of {DISTANCES}, a FuzzyMeasure, a matrix or a LearnedLinkage, got {distance!r}"
         )
     columns = list(learned.variables) if columns is None else columns
-    fixed_weights = getattr(distance, "weights", None)
-    return (
-        ("choquet", None, learned, columns)
-        if fixed_weights is None
-        else ("weighted_mean", fixed_weights, None, columns)
-    )
+    fixed = getattr(distance, "weights", None)
+    return ("choquet", None, learned, columns) if fixed is None else ("weighted_mean", fixed, None, columns)
 
 
 def as_form(distance: Any) -> pd.DataFrame | None:
@@ -271,20 +266,16 @@ def common_columns(
     return check_columns(known, listed, "columns", table_name=known_name)
 
 
-def _is_unknown(truth: Any) -> bool:
-    return isinstance(truth, str)
-
-
 def check_unique(table: pd.DataFrame, name: str) -> None:
     """Require an index without repetitions."""
     if not table.index.is_unique:
         twice = table.index[table.index.duplicated()][0]
-        raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it tells who is who")
+        raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it pairs the records")
 
 
 def true_pairs(release: pd.DataFrame, known: pd.DataFrame, truth: Any) -> IntArray:
     """Return the position in `known` of each released record's true partner, -1 for none."""
-    if _is_unknown(truth):
+    if isinstance(truth, str):
         check_choice(truth, "truth", ("unknown",))
         return np.full(len(release), -1, np.int64)
     check_unique(release, "release")
@@ -311,7 +302,10 @@ def _aggregation(
             raise ParameterError(
                 f"`measure` must be on the columns compared, {columns!r}, in this order, got {measure.variables!r}"
             )
-        mu = restrict(measure.values, used)
+        masks = np.zeros(2**count, np.int64)  # where the others' distance is 0, only sets of used variables count
+        for place, bit in enumerate(np.flatnonzero(used)):
+            masks |= ((np.arange(masks.size) >> place) & 1) << bit
+        mu = measure.values[masks]  # noqa: PD011
         if mu[-1] <= 0:
             raise ParameterError(
                 "`measure` must not be 0 on the set of the columns that vary: all distances would be 0"
@@ -330,15 +324,6 @@ def _aggregation(
     if vector[used].sum() <= 0:
         raise ParameterError(f"`weights` must not all be 0 on the columns that vary, got {vector.tolist()}")
     return vector[used] / vector.sum(), np.empty(0)
-
-
-def restrict(values: FloatArray, used: np.ndarray) -> FloatArray:
-    """Return the measure of the sets of used variables, which is all that counts where the others' distance is 0."""
-    bits = np.flatnonzero(used)
-    masks = np.zeros(2**bits.size, np.int64)
-    for place, bit in enumerate(bits):
-        masks |= ((np.arange(masks.size) >> place) & 1) << bit
-    return np.ascontiguousarray(values[masks])
 
 
 def _coordinates(
@@ -364,10 +349,8 @@ def _search(
     a: FloatArray, b: FloatArray, weights: FloatArray, mu: FloatArray, pairs: IntArray
 ) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
     """Build the tree of the known records and search it."""
-    spread = weights
-    if mu.size:
-        # A box is cut where it matters most; a Shapley value of 0 means that a column never matters.
-        spread = FuzzyMeasure(mu / mu[-1], [str(c) for c in range(b.shape[1])]).shapley().to_numpy()
+    # A box is cut where it matters most; a Shapley value of 0 means that a column never matters.
+    spread = shapley_values(mu / mu[-1]) if mu.size else weights
     order, spans, low, high = build_tree(np.ascontiguousarray(b), np.array(spread, dtype=float))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

@@ -33,7 +33,7 @@ __all__ = ["individual_risk", "population_uniques", "special_uniques"]
 # From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
 _LARGE, _TERMS = 50, 25
 
-#: What grouping by one set of columns costs beside its records, in records.
+#: Cost of grouping by one set of columns beside its records, in records.
 _SET_COST = 2_000
 
 #: Scores add up to less than twice the factorial of the number of columns: below this they fit 64 bits.

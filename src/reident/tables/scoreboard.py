@@ -1,4 +1,4 @@
-"""Attack. Sparse linkage by a scoreboard: a few ratings, roughly known, name a person among hundreds of thousands."""
+"""Attack. Sparse linkage by a scoreboard: a few ratings, roughly known, identify a person in hundreds of thousands."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ScoreboardMatch:
     Attributes
     ----------
     user : int or None
-        The best user; None if nobody stands out.
+        The best user; None if no user stands out.
     best : int
         The user with the highest score, whether or not they stand out.
     score, eccentricity : float
@@ -102,15 +102,15 @@ def scoreboard_attack(
 ) -> ScoreboardMatch:
     """Name the user with the ratings that fit best the known ones of a person, if that user stands out.
 
-    What is known may be wrong in part and imprecise: a rare item that fits weighs more than many common ones, and one
-    that does not fit costs only its own weight.
+    The intruder's knowledge may be wrong in part and imprecise: a rare item that fits weighs more than many common
+    ones, and one that does not fit costs only its weight.
 
     Parameters
     ----------
     ratings : Ratings
         The release.
     known : iterable of (item, value, day)
-        What the intruder knows of the person; value and day may be None.
+        The intruder's knowledge of the person; value and day may be None.
     value_scale, day_scale : float
         How far a value or day may be off: an item adds exp(-difference / scale) for each of the two that is known.
     eccentricity : float
@@ -123,20 +123,20 @@ def scoreboard_attack(
     Raises
     ------
     DataError
-        If nothing is known, or an item is not in the release.
+        If `known` is empty, or an item is not in the release.
 
     Notes
     -----
     vanhoef2012, 3.1.3; the scoring of Narayanan and Shmatikov (2008), with weights 1 / log(number of people who rated
-    the item). No claim that the named user is right: where the person is not in the release, somebody else may stand
-    out. Time O(ratings of the known items + users).
+    the item). The named user may be wrong: where the person is not in the release, another may stand out.
+    Time O(ratings of the known items + users).
     """
     check_instance(ratings, "ratings", Ratings, "Ratings.from_table or simulate_ratings make it")
     listed = check_listed(known, "known")
     if not all(isinstance(entry, tuple | list) and len(entry) == 3 for entry in listed):
         raise DataError(f"`known` must hold triples (item, value, day), got {known!r}")
     if not listed:
-        raise DataError("`known` must hold at least one item: there would be nothing to score")
+        raise DataError("`known` must hold at least one item: there is no item to score")
     users, weights = [], []
     for item, value, day in listed:
         if not 0 <= item < len(ratings.indptr) - 1:
@@ -152,7 +152,7 @@ def _fit(released: Any, known: float | None, scale: float) -> FloatArray:
     """Return the fit of each released number; 1/2 for each without a known number, so that the item itself counts."""
     if known is None:
         return np.full(len(released), 0.5)
-    # Stars and days take few values: each is weighed once, and looked up by the millions who gave it.
+    # Stars and days take few values: each is weighed once, and looked up for millions of ratings.
     low, high = (int(released.min()), int(released.max())) if released.dtype.kind in "iu" and len(released) else (0, -1)
     few = 0 <= high - low < len(released)
     levels = np.arange(low, high + 1) if few else released
@@ -207,7 +207,7 @@ def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike
         afford(each * count, name, f"{count:,} of them", "draw fewer")
     generator = check_rng(rng)
     popularity = generator.pareto(1.2, n_items) + 0.2
-    # What the most popular items cannot hold spreads over the others.
+    # Ratings beyond the limit of the most popular items spread over the others.
     support = np.zeros(n_items, np.int64)
     for _ in range(10):
         room = support < n_users // 2
@@ -228,8 +228,8 @@ def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike
             sample = np.sort(generator.choice(sample, size, replace=False))
         users.append(sample.astype(np.int32))
         counts[item] = len(sample)
-    who = np.concatenate(users)
-    stars = np.rint(np.repeat(quality.astype(np.float32), counts) + generator.standard_normal(len(who), np.float32))
-    days = began[who] + generator.standard_exponential(len(who), np.float32) * 120
+    user, n = np.concatenate(users), int(counts.sum())
+    stars = np.rint(np.repeat(quality.astype(np.float32), counts) + generator.standard_normal(n, np.float32))
+    days = began[user] + generator.standard_exponential(n, np.float32) * 120
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Ratings(indptr, who, np.clip(stars, 1, 5).astype(np.int8), np.minimum(days, 2190).astype(np.int16), n_users)
+    return Ratings(indptr, user, np.clip(stars, 1, 5).astype(np.int8), np.minimum(days, 2190).astype(np.int16), n_users)

@@ -145,7 +145,7 @@ def _aligned(
             dtype = frame[other[0]].dtype
             raise DataError(f"`{name}` must have numbers in the columns compared, got {dtype} in {other[0]!r}")
         if not frame.index.is_unique:
-            raise DataError(f"the index of `{name}` must be unique: it tells which records are the same")
+            raise DataError(f"the index of `{name}` must be unique: it pairs the records")
     stray = release.index.difference(original.index)
     if len(stray):
         raise DataError(f"`release` must hold records of `original` only, got {len(stray)} others, e.g. {stray[0]!r}")

@@ -1,4 +1,4 @@
-"""How a release writes a column: as it is, coded, on a scale, or in labels that cannot be read; the true pairs tell."""
+"""How a release writes a column: as it is, coded, on a scale, or in unreadable labels, judged by the true pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, is_numeric
-from reident.tables.agreement import KEPT, compare_columns
+from reident.tables.agreement import KEPT, compare_column
 from reident.tables.labels import texts_of, with_gaps
 
 __all__ = ["Written", "as_numbers", "follows", "written"]
@@ -52,11 +52,8 @@ def written(true: pd.Series, released: pd.Series, rows: IntArray, hierarchy: Any
     hierarchy : Hierarchy, optional
     """
     at = np.flatnonzero(rows >= 0)
-    person_rows, name = rows[at], "column"
-    compared = compare_columns(
-        true.to_frame(name), released.to_frame(name), [name], {} if hierarchy is None else {name: hierarchy}
-    )[name]
-    if compared.agree(person_rows, at).mean() >= KEPT:
+    person_rows = rows[at]
+    if compare_column(true, released, hierarchy).agree(person_rows, at).mean() >= KEPT:
         return Written(released, true, "as it is")
     if true.isna().any() and released.isna().any() and not pd.api.types.is_numeric_dtype(true):  # suppressed cells
         return written(with_gaps(true), released, rows, hierarchy)
@@ -96,7 +93,7 @@ def _scale(x: FloatArray, y: FloatArray, whole: FloatArray) -> FloatArray | None
 
 
 def follows(value: pd.Series, label: pd.Series) -> tuple[bool, pd.Series]:
-    """Tell whether equal values have equal labels, and return the usual label of each value."""
+    """Return whether equal values have equal labels, and the usual label of each value."""
     frame = pd.DataFrame({"value": value.fillna("").to_numpy(object), "label": label.fillna("").to_numpy(object)})
     counts = frame.groupby(["value", "label"], sort=False).size().sort_values(ascending=False, kind="stable")
     usual = counts.reset_index().drop_duplicates("value").set_index("value")["label"]

@@ -59,7 +59,7 @@ def climb_motions(x, motions, scores, axes, scale, grid, outside, step, last, ra
     """Improve each motion, in place, by shifts and turns until steps of `last` radians on the ground bring no gain.
 
     Two rotations about the map's axes shift the cloud, one about its own middle turns it; `radius` (radians) makes a
-    turn move the cloud's typical point as far as a shift does. A round that gains nothing halves the step.
+    turn move the cloud's typical point as far as a shift does. A round without a gain halves the step.
     """
     middle = np.zeros(3)
     for i in range(x.shape[0]):

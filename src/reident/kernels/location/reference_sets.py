@@ -96,7 +96,7 @@ def equal_differences(distances, tol, rows_apart):
             anchored[:] = False
             for y in range(n):
                 difference = distances[a, y] - distances[b, y]
-                # Rows that agree, or miss an entry, say nothing; column b gives the number of column a in any matrix.
+                # Equal or missing entries are no evidence; column b gives the number of column a in any matrix.
                 if not abs(difference) > tol or y == b:
                     continue
                 first = _partner(slots, owners, abs(difference), y, tol)
@@ -192,7 +192,7 @@ def merge_pieces(pieces, known, tol):
             if not stands[i]:
                 continue
             for j in range(m):
-                # Most pieces are small, and share nothing.
+                # Most pieces are small, and share no record.
                 if j == i or not stands[j] or count_shared(known[i], known[j]) < 2:
                     continue
                 sign, shift = _match(pieces[i], pieces[j], known[i] & known[j], tol)

@@ -1,4 +1,4 @@
-"""Laying a shape on the map: refining points on the sphere to distances, and scoring rigid motions by labels.
+"""Refinement of points on the sphere to distances, and scores of rigid motions by labels.
 
 Points are unit vectors, shape (n, 3); angles are radians.
 """
@@ -8,20 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._numba import jit
-
-
-@jit
-def solve_symmetric(h00, h01, h02, h11, h12, h22, g0, g1, g2):
-    """Solve three equations with a symmetric matrix by Cramer's rule; zeros if it is not positive definite."""
-    m00, m01, m02 = h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11
-    m11, m12, m22 = h00 * h22 - h02 * h02, h01 * h02 - h00 * h12, h00 * h11 - h01 * h01
-    determinant = h00 * m00 + h01 * m01 + h02 * m02
-    if determinant <= 0.0:
-        return 0.0, 0.0, 0.0
-    s0 = (m00 * g0 + m01 * g1 + m02 * g2) / determinant
-    s1 = (m01 * g0 + m11 * g1 + m12 * g2) / determinant
-    s2 = (m02 * g0 + m12 * g1 + m22 * g2) / determinant
-    return s0, s1, s2
+from reident.kernels.location.tangents import dot, solve_symmetric
 
 
 @jit
@@ -113,13 +100,11 @@ def paint(grid, cell, plane, codes, reach):
 @jit
 def _frame(a, b, frame):
     """Fill `frame` (3, 3) with a, the direction from a to b, and a normal to both; False if b gives none."""
-    dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    norm = 0.0
+    cosine = dot(a, b)
     for t in range(3):
         frame[0, t] = a[t]
-        frame[1, t] = b[t] - dot * a[t]
-        norm += frame[1, t] ** 2
-    norm = np.sqrt(norm)
+        frame[1, t] = b[t] - cosine * a[t]
+    norm = np.sqrt(dot(frame[1], frame[1]))
     if norm < 1e-12:
         return False
     for t in range(3):
@@ -135,7 +120,7 @@ def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
     """Count the points low..high-1 that `across` and `down` bring to a marked cell of their layer; `at` is for use."""
     x, y, z, layer = points[0, low:high], points[1, low:high], points[2, low:high], layers[low:high]
     for q in range(high - low):
-        # Several an instruction: no branch, and nothing looked up.
+        # Vectorised: no branch and no look-up.
         i = np.int64(np.floor(across[0] * x[q] + across[1] * y[q] + across[2] * z[q])) + rows // 2
         j = np.int64(np.floor(down[0] * x[q] + down[1] * y[q] + down[2] * z[q])) + columns // 2
         inside = (i >= 0) & (i < rows) & (j >= 0) & (j < columns)
@@ -152,8 +137,8 @@ def _score(points, layers, motion, axes, marked, rows, columns, cell, sufficient
     # These map a point straight into the plane, in cells: axes (2, 3) after the motion.
     across, down = np.zeros(3), np.zeros(3)
     for s in range(3):
-        across[s] = (axes[0, 0] * motion[0, s] + axes[0, 1] * motion[1, s] + axes[0, 2] * motion[2, s]) / cell
-        down[s] = (axes[1, 0] * motion[0, s] + axes[1, 1] * motion[1, s] + axes[1, 2] * motion[2, s]) / cell
+        across[s] = dot(axes[0], motion[:, s]) / cell
+        down[s] = dot(axes[1], motion[:, s]) / cell
     total = points.shape[1]
     # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
     eighth, quarter = min(total // 8 + 1, total), min(total // 4 + 1, total)
@@ -179,8 +164,7 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
     points, layers, marked = x.T.copy(), codes * (rows * columns), grid.ravel()
     for t in range(pairs.shape[0]):
         a, b = pairs[t, 0], pairs[t, 1]
-        cosine = x[a, 0] * x[b, 0] + x[a, 1] * x[b, 1] + x[a, 2] * x[b, 2]
-        apart = np.arccos(min(1.0, max(-1.0, cosine)))
+        apart = np.arccos(min(1.0, max(-1.0, dot(x[a], x[b]))))
         high = np.cos(apart - tolerance) if apart > tolerance else 2.0
         low = np.cos(apart + tolerance) if apart + tolerance < np.pi else -2.0
         motion, frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -188,22 +172,19 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
         scored, best = 0, threshold
         if not _frame(x[a], x[b], frame_p):
             continue
-        for m in range(starts[codes[a]], starts[codes[a] + 1]):
-            u = members[m]
+        for u in members[starts[codes[a]] : starts[codes[a] + 1]]:
             if scored >= budget:
                 break
-            for n in range(starts[codes[b]], starts[codes[b] + 1]):
-                v = members[n]
-                between = y[u, 0] * y[v, 0] + y[u, 1] * y[v, 1] + y[u, 2] * y[v, 2]
+            for v in members[starts[codes[b]] : starts[codes[b] + 1]]:
+                between = dot(y[u], y[v])
                 if u == v or between > high or between < low:
                     continue
                 if scored >= budget:
                     break
                 if not _frame(y[u], y[v], frame_q):
                     continue
-                for mirrored in (False, True):
-                    # The rotation that brings one frame to the other; mirrored by the sign.
-                    sign = -1.0 if mirrored else 1.0
+                # The rotation that brings one frame to the other, plain and mirrored.
+                for sign in (1.0, -1.0):
                     for r in range(3):
                         for s in range(3):
                             motion[r, s] = (
@@ -214,8 +195,5 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
                     scored += 1
                     hits = _score(points, layers, motion, axes, marked, rows, columns, cell, best, at)
                     if hits > best:
-                        best = hits
-                        for r in range(3):
-                            for s in range(3):
-                                motions[t, r, s] = motion[r, s]
-                        scores[t] = hits
+                        best = scores[t] = hits
+                        motions[t] = motion

@@ -1,7 +1,7 @@
 """Hidden coordinates in a matrix of largest differences that were rounded: equalities hold to about one step only.
 
-The released distance of x and y is the largest of |f_i(x) - f_i(y)|, rounded. What is known of one coordinate f bounds
-it for all others, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active with several y in this coordinate, as many
+The released distance of x and y is the largest of |f_i(x) - f_i(y)|, rounded. Known values of one coordinate f bound
+all others, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active with several y in this coordinate, as many
 of these bounds coincide at the extreme. NaN stands for a value or a distance that is not known.
 """
 

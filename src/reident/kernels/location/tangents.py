@@ -1,4 +1,4 @@
-"""Small steps on the sphere: directions at a point, moves along them, and where two circles cross.
+"""Directions at a point of the sphere, moves along them, and crossings of circles.
 
 Points are unit vectors, distances km.
 """
@@ -60,6 +60,20 @@ def dot(p, q):
 
 
 @jit
+def chord2(p, q):
+    """Return the square of the chord between two points, in radii."""
+    a, b, c = p[0] - q[0], p[1] - q[1], p[2] - q[2]
+    return a * a + b * b + c * c
+
+
+@jit
+def copy_point(out, p):
+    """Write p into `out`."""
+    for a in range(3):
+        out[a] = p[a]
+
+
+@jit
 def cross_circles(p, p_km, q, q_km, out):
     """Write the two points at given distances from p and q into `out` (2, 3); False if the circles do not meet."""
     cosine = dot(p, q)
@@ -77,3 +91,17 @@ def cross_circles(p, p_km, q, q_km, out):
         out[0, a] = alpha * p[a] + beta * q[a] + gamma * normal[a]
         out[1, a] = alpha * p[a] + beta * q[a] - gamma * normal[a]
     return True
+
+
+@jit
+def solve_symmetric(h00, h01, h02, h11, h12, h22, g0, g1, g2):
+    """Solve three equations with a symmetric matrix by Cramer's rule; zeros if it is not positive definite."""
+    m00, m01, m02 = h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11
+    m11, m12, m22 = h00 * h22 - h02 * h02, h01 * h02 - h00 * h12, h00 * h11 - h01 * h01
+    determinant = h00 * m00 + h01 * m01 + h02 * m02
+    if determinant <= 0.0:
+        return 0.0, 0.0, 0.0
+    s0 = (m00 * g0 + m01 * g1 + m02 * g2) / determinant
+    s1 = (m01 * g0 + m11 * g1 + m12 * g2) / determinant
+    s2 = (m02 * g0 + m12 * g1 + m22 * g2) / determinant
+    return s0, s1, s2

@@ -11,9 +11,18 @@ import numpy as np
 from reident.base import EARTH_RADIUS_KM
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.location.tangents import cross_circles, dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import (
+    chord2,
+    copy_point,
+    cross_circles,
+    dot,
+    km_between,
+    lead_away,
+    move,
+    tangents,
+)
 
-# Starts of a record that came to nothing and are remembered.
+# Starts of a record without a place that are remembered.
 _FAILED = 500
 
 
@@ -22,10 +31,9 @@ def nearest_reference(p, references, count):
     """Return the nearest of the first `count` references, and its distance, km."""
     best, which = np.inf, -1
     for j in range(count):
-        a, b, c = p[0] - references[j, 0], p[1] - references[j, 1], p[2] - references[j, 2]
-        chord2 = a * a + b * b + c * c
-        if chord2 < best:
-            best, which = chord2, j
+        square = chord2(p, references[j])
+        if square < best:
+            best, which = square, j
     if which < 0:
         return which, np.inf
     return which, km_between(p, references[which])
@@ -62,8 +70,7 @@ def _fit_record(p, f, references, counts, tol, needed, anchors, km):
         for i in range(f.shape[0]):
             if not np.isnan(f[i]) and counts[i] > 0:
                 which, away_km = nearest_reference(p, references[i], counts[i])
-                for axis in range(3):
-                    anchors[m, axis] = references[i, which, axis]
+                copy_point(anchors[m], references[i, which])
                 km[m] = f[i]
                 close += abs(away_km - f[i]) < scale * tol
                 m += 1
@@ -90,12 +97,12 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
-def place_record(z, near, distances, f, x, references, counts, tol, needed, bears, best):
+def place_record(z, near, distances, f, x, references, counts, tol, needed, support_ratio, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
-    It needs so many values that it explains, and `bears` times as many as it contradicts.
-    Candidates are the crossings of two circles round references that are nearest to a neighbour; one that lies within
-    four tolerances of another that came to nothing is not followed.
+    It must explain `needed` values, and `support_ratio` times as many as it contradicts. Candidates are the crossings
+    of two circles round references that are nearest to a neighbour; one within four tolerances of a failed one is
+    skipped.
     """
     d, capacity = f.shape[0], 24
     failed, n_failed = np.empty((_FAILED, 3)), 0
@@ -119,8 +126,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
             _, nearest_km = nearest_reference(x[y], references[i], counts[i])
             for j in range(counts[i]):
                 if km_between(x[y], references[i, j]) <= nearest_km + 2.001 * reach:
-                    for axis in range(3):
-                        some[i, n_some[i], axis] = references[i, j, axis]
+                    copy_point(some[i, n_some[i]], references[i, j])
                     n_some[i] += 1
         m = 0
         for step in range(d):
@@ -129,8 +135,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                 continue
             which, away_km = nearest_reference(x[y], references[i], counts[i])
             if abs(away_km - fz[i]) <= reach:
-                for axis in range(3):
-                    circles[m, axis] = references[i, which, axis]
+                copy_point(circles[m], references[i, which])
                 radii[m] = fz[i]
                 m += 1
         top = 0
@@ -143,27 +148,21 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                         continue
                     near_failed = False
                     for j in range(n_failed):
-                        chord2 = 0.0
-                        for axis in range(3):
-                            chord2 += (crossing[side, axis] - failed[j, axis]) ** 2
-                        near_failed |= chord2 < (4 * tol / EARTH_RADIUS_KM) ** 2
+                        near_failed |= chord2(crossing[side], failed[j]) < (4 * tol / EARTH_RADIUS_KM) ** 2
                     if near_failed:
                         continue
                     right, wrong, _ = judge_place(crossing[side], fz, some, n_some, 20 * tol)
                     if right - wrong <= max(top, 2):
                         continue
-                    for axis in range(3):
-                        p[axis] = crossing[side, axis]
+                    copy_point(p, crossing[side])
                     _fit_record(p, fz, references, counts, tol, needed, anchors, km)
                     right, wrong, required = judge_place(p, fz, references, counts, tol)
                     if right < needed and n_failed < _FAILED:
-                        for axis in range(3):
-                            failed[n_failed, axis] = crossing[side, axis]
+                        copy_point(failed[n_failed], crossing[side])
                         n_failed += 1
-                    if right >= needed and wrong * bears <= right and right - wrong > top:
+                    if right >= needed and wrong * support_ratio <= right and right - wrong > top:
                         top = right - wrong
-                        for axis in range(3):
-                            best[axis] = p[axis]
+                        copy_point(best, p)
                         if 2 * right > required and wrong == 0:
                             return True
         if top > 0:
@@ -190,7 +189,7 @@ def nearest_located(z, distances, located, m):
 
 
 @jit
-def add_records(distances, f, x, located, references, counts, tol, needed, bears, n_near, tried):
+def add_records(distances, f, x, located, references, counts, tol, needed, support_ratio, n_near, tried):
     """Place every record that can be placed, the ones near located records first, in place; returns how many.
 
     A record is not tried again before four more references are known (`tried`).
@@ -211,9 +210,8 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
         if located[z] or not gap[z] < np.inf or tried[z] > total - 4:
             continue
         near = nearest_located(z, distances, located, n_near)
-        if place_record(z, near, distances, f, x, references, counts, tol, needed, bears, place):
-            for axis in range(3):
-                x[z, axis] = place[axis]
+        if place_record(z, near, distances, f, x, references, counts, tol, needed, support_ratio, place):
+            copy_point(x[z], place)
             located[z] = True
             added += 1
         else:
@@ -233,7 +231,7 @@ def _judge_reference(r, x, f, records, open_, tol):
 
 
 @jit
-def add_references(f, x, located, references, counts, tol, needed, bears, tried):
+def add_references(f, x, located, references, counts, tol, needed, support_ratio, tried):
     """Find references where circles round unexplained records cross, in place; returns how many."""
     d, n = f.shape
     added = 0
@@ -260,22 +258,20 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                     continue
                 for side in range(2):
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
-                    if right < needed or wrong * bears > right:
+                    if right < needed or wrong * support_ratio > right:
                         continue
-                    for axis in range(3):
-                        r[axis] = crossing[side, axis]
+                    copy_point(r, crossing[side])
                     near = records[np.array([abs(km_between(r, x[y]) - fi[y]) < 60 * tol for y in records])]
                     for scale in (20.0, 5.0, 2.0):
                         fit_to(r, x[near], fi[near], near.size, scale * tol, 6)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
-                    if right >= needed and wrong * bears <= right:
+                    if right >= needed and wrong * support_ratio <= right:
                         is_found = True
                         break
                 if is_found:
                     break
             if is_found:
-                for axis in range(3):
-                    references[i, counts[i], axis] = r[axis]
+                copy_point(references[i, counts[i]], r)
                 counts[i] += 1
                 added += 1
                 for y in records:

@@ -10,7 +10,15 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.location.tangents import dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import (
+    copy_point,
+    dot,
+    km_between,
+    lead_away,
+    move,
+    solve_symmetric,
+    tangents,
+)  # fmt: skip
 
 
 @jit
@@ -20,54 +28,31 @@ def fit_cone(x, value, r, shift, scale, steps):
     Levenberg steps under weights that deviations above `scale` km lose.
     """
     m = x.shape[0]
-    east, north, away = np.empty(3), np.empty(3), np.empty(3)
-    trial, h, g = np.empty(3), np.empty((3, 3)), np.empty(3)
-    damp = 1e-3
-    cost = 0.0
+    east, north, away, trial = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    damp, cost = 1e-3, 0.0
     for y in range(m):
         e = km_between(r, x[y]) - value[y] - shift
         cost += e * e / (scale * scale + e * e)
     for _ in range(steps):
         tangents(r, east, north)
-        for a in range(3):
-            g[a] = 0.0
-            for b in range(3):
-                h[a, b] = 0.0
+        h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
         for y in range(m):
             e = lead_away(r, x[y], away) - value[y] - shift
             w = (scale * scale / (scale * scale + e * e)) ** 2
-            j = (dot(away, east), dot(away, north), -1.0)
-            for a in range(3):
-                g[a] += w * j[a] * e
-                for b in range(3):
-                    h[a, b] += w * j[a] * j[b]
-        for a in range(3):
-            h[a, a] += damp * h[a, a] + 1e-9
-        # Cramer's rule: the matrix is symmetric.
-        m00, m01, m02 = (
-            h[1, 1] * h[2, 2] - h[1, 2] * h[1, 2],
-            h[0, 2] * h[1, 2] - h[0, 1] * h[2, 2],
-            h[0, 1] * h[1, 2] - h[0, 2] * h[1, 1],
-        )
-        m11, m12, m22 = (
-            h[0, 0] * h[2, 2] - h[0, 2] * h[0, 2],
-            h[0, 1] * h[0, 2] - h[0, 0] * h[1, 2],
-            h[0, 0] * h[1, 1] - h[0, 1] * h[0, 1],
-        )
-        determinant = h[0, 0] * m00 + h[0, 1] * m01 + h[0, 2] * m02
-        right = (m00 * g[0] + m01 * g[1] + m02 * g[2]) / determinant
-        up = (m01 * g[0] + m11 * g[1] + m12 * g[2]) / determinant
-        longer = (m02 * g[0] + m12 * g[1] + m22 * g[2]) / determinant
-        for axis in range(3):
-            trial[axis] = r[axis]
+            a, b = dot(away, east), dot(away, north)
+            h00, h01, h02 = h00 + w * a * a, h01 + w * a * b, h02 - w * a
+            h11, h12, h22 = h11 + w * b * b, h12 - w * b, h22 + w
+            g0, g1, g2 = g0 + w * a * e, g1 + w * b * e, g2 - w * e
+        h00, h11, h22 = h00 + (damp * h00 + 1e-9), h11 + (damp * h11 + 1e-9), h22 + (damp * h22 + 1e-9)
+        right, up, longer = solve_symmetric(h00, h01, h02, h11, h12, h22, g0, g1, g2)
+        copy_point(trial, r)
         move(trial, east, north, -right, -up)
         new = 0.0
         for y in range(m):
             e = km_between(trial, x[y]) - value[y] - shift + longer
             new += e * e / (scale * scale + e * e)
         if new < cost:
-            for axis in range(3):
-                r[axis] = trial[axis]
+            copy_point(r, trial)
             shift -= longer
             damp = max(damp / 6, 1e-12)
             if cost - new < 1e-9 * cost:
@@ -101,8 +86,7 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
         radius = 1.5 * (100.0 ** (ring / 23.0))
         for turn in range(64):
             angle = 2 * np.pi * turn / 64
-            for axis in range(3):
-                p[axis] = centre[axis]
+            copy_point(p, centre)
             move(p, east, north, radius * np.cos(angle), radius * np.sin(angle))
             for y in range(m):
                 rest[y] = km_between(p, x[y]) - sign * value[y]
@@ -115,12 +99,10 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
             if cost < costs[last]:
                 while last > 0 and costs[last - 1] > cost:
                     costs[last], shifts[last] = costs[last - 1], shifts[last - 1]
-                    for axis in range(3):
-                        out[last, axis] = out[last - 1, axis]
+                    copy_point(out[last], out[last - 1])
                     last -= 1
                 costs[last], shifts[last] = cost, shift
-                for axis in range(3):
-                    out[last, axis] = p[axis]
+                copy_point(out[last], p)
     return costs
 
 
@@ -136,8 +118,7 @@ def orient_column(x, value, near, tol, needed, r):
         for sign in (1.0, -1.0):
             search_cone(xs, values, sign, 1.5, 4, places, shifts)
             for which in range(4):
-                for axis in range(3):
-                    r[axis] = places[which, axis]
+                copy_point(r, places[which])
                 shift = shifts[which]
                 for scale in (1.0, 0.2, 10 * tol, 3 * tol):
                     shift = fit_cone(xs, sign * values, r, shift, scale, 25)
@@ -156,23 +137,22 @@ def orient_column(x, value, near, tol, needed, r):
 
 
 @jit
-def linearise(x, r, shift, record, reference, column, value, residual, slopes):
-    """Fill residuals (m,) and slopes (m, 5): east and north of the record and of the reference, then the shift."""
-    n, m = x.shape[0], r.shape[0]
-    axes = np.empty((n + m, 2, 3))
+def linearise(points, shift, first, second, column, value, residual, slopes):
+    """Fill residuals (m,) of |first - second| = value + shift, and slopes (m, 5).
+
+    Slopes are by east and north of the first point, of the second, and by the shift.
+    """
+    n = points.shape[0]
+    axes = np.empty((n, 2, 3))
     for a in range(n):
-        tangents(x[a], axes[a, 0], axes[a, 1])
-    for a in range(m):
-        tangents(r[a], axes[n + a, 0], axes[n + a, 1])
+        tangents(points[a], axes[a, 0], axes[a, 1])
     away = np.empty(3)
-    for q in range(record.shape[0]):
-        a, b = record[q], reference[q]
-        km = lead_away(x[a], r[b], away)
+    for q in range(first.shape[0]):
+        a, b = first[q], second[q]
+        lead_away(points[b], points[a], away)
+        slopes[q, 2], slopes[q, 3], slopes[q, 4] = dot(away, axes[b, 0]), dot(away, axes[b, 1]), -1.0
+        residual[q] = lead_away(points[a], points[b], away) - shift[column[q]] - value[q]
         slopes[q, 0], slopes[q, 1] = dot(away, axes[a, 0]), dot(away, axes[a, 1])
-        lead_away(r[b], x[a], away)
-        slopes[q, 2], slopes[q, 3] = dot(away, axes[n + b, 0]), dot(away, axes[n + b, 1])
-        slopes[q, 4] = -1.0
-        residual[q] = km - shift[column[q]] - value[q]
 
 
 @jit

@@ -1,6 +1,6 @@
 """Trilateration of records by hypothetical secret points: crossings of circles round two located records.
 
-Two records fix a secret point up to its mirror image and nothing confirms it. A record that lies on circles round
+Two records fix a secret point up to its mirror image, unconfirmed. A record that lies on circles round
 several points, known or guessed, of as many sets, confirms itself and them. Arguments as in `circles`.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.location.tangents import cross_circles, km_between
+from reident.kernels.location.tangents import copy_point, cross_circles, km_between
 from reident.kernels.location.trilateration import fit_to, nearest_located, nearest_reference
 
 # Open records with which each open record is paired; circles that are crossed for one record.
@@ -46,8 +46,7 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
                     for y in records:
                         near |= km_between(crossing[side], x[y]) < f[i, y] - 5 * tol
                     if not near:
-                        for axis in range(3):
-                            out[m, axis] = crossing[side, axis]
+                        copy_point(out[m], crossing[side])
                         sets[m] = i
                         m += 1
     return m
@@ -129,8 +128,7 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                             forbidden = nearest_km < fz[i] - 20 * tol
                     if forbidden:
                         continue
-                    for axis in range(3):
-                        p[axis] = crossing[side, axis]
+                    copy_point(p, crossing[side])
                     fit_to(p, anchors, km, hits, 5 * tol, 6)
                     if _agreeing(p, fz, centres, sets, m, tol, anchors, km) >= needed:
                         is_found = True

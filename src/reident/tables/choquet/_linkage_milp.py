@@ -1,4 +1,4 @@
-"""Attack. The paper's own formulation: one mixed integer programme over all rivals, for comparison."""
+"""Attack. The paper's formulation: one mixed integer programme over all rivals, for comparison."""
 
 from __future__ import annotations
 
