@@ -1,4 +1,4 @@
-"""Align the shape of a cloud of records with population density."""
+"""Attack. Align the shape of a cloud of records with population density."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _radius(x: FloatArray) -> float:
 def _distinct(
     x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, n_motions: int
 ) -> list[tuple[float, FloatArray]]:
-    """Return the best motions, at most so many, whose images of the cloud are on average at least `near_km` apart."""
+    """Return the best `n_motions` with images of the cloud that are on average at least `near_km` apart."""
     moment = x.T @ x / len(x)
     kept: list[int] = []
     for number in np.argsort(-scores, kind="stable"):

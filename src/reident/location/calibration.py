@@ -1,4 +1,4 @@
-"""Calibrate the distances of a Lipschitz embedding by simulation."""
+"""Attack. Calibrate the distances of a Lipschitz embedding by simulation."""
 
 from __future__ import annotations
 

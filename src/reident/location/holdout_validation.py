@@ -1,4 +1,4 @@
-"""Validate a map from hidden coordinates by values withheld while it is built."""
+"""Attack. Validate a map from hidden coordinates by values withheld while it is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fit the places of records, secret points and column shifts to all distances together."""
+"""Attack. Fit the places of records, secret points and column shifts to all distances together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
+"""Attack. Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LocalMap:
         self._forget()
 
     def _forget(self) -> None:
-        """Let everything be tried again."""
+        """Allow each search to be tried again."""
         d, n = self.values.shape
         self._record_tried = np.full(n, -(10**6))
         self._reference_tried = np.full((d, n), -(10**6))
@@ -93,7 +93,7 @@ class LocalMap:
         return trilateration.deviations(f, self.x, self.located, self.references, self.counts, which), which
 
     def seed(self, centre: int) -> bool:
-        """Try to solve for the places of one record and its neighbours at once; tell whether they are located."""
+        """Solve for the places of one record and its neighbours at once; return whether they are located."""
         members = np.argsort(np.where(np.isnan(self.distances[centre]), np.inf, self.distances[centre]))[:_SEED]
         between, values = self.distances[np.ix_(members, members)], self.values[:, members]
         filled = np.isfinite(values).sum(axis=1)
@@ -146,7 +146,7 @@ class LocalMap:
         return int(added)
 
     def forget_contradicted(self, slack_km: float) -> None:
-        """Drop the records whose places are nearer together than released distances allow, the worst first."""
+        """Drop the records with places nearer together than released distances allow, the worst first."""
         rows = np.flatnonzero(self.located)
         short = self.distances[np.ix_(rows, rows)] - gaps_km(self.x[rows, None], self.x[None, rows]) > slack_km
         while short.any():
@@ -338,7 +338,7 @@ def _filled(km: FloatArray) -> FloatArray:
 
 
 def _rough_places(km: FloatArray) -> FloatArray:
-    """Return points on the sphere, about its first axis, whose distances are roughly as given: scaling, then a fit."""
+    """Return points on the sphere, about its first axis, with roughly the given distances: scaling, then a fit."""
     n = len(km)
     centring = np.eye(n) - 1 / n
     values, vectors = np.linalg.eigh(-0.5 * centring @ km**2 @ centring)

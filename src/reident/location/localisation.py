@@ -1,4 +1,4 @@
-"""Results of location attacks, and checks of their input."""
+"""Attack. Results of location attacks, and checks of their input."""
 
 from __future__ import annotations
 

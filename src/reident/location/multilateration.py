@@ -1,4 +1,4 @@
-"""Multilaterate all records of a released distance matrix from a few matches."""
+"""Attack. Multilaterate all records of a released distance matrix from a few matches."""
 
 from __future__ import annotations
 

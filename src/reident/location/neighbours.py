@@ -1,4 +1,4 @@
-"""Separate true matches from chance ones after alignment."""
+"""Attack. Separate true matches from chance ones after alignment."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Neighbours:
         return pair, apart, np.asarray(true / (true + chance + 1e-300))
 
     def _one_to_one(self, x: FloatArray, reach_km: float) -> tuple[IntArray, FloatArray]:
-        """Return the pairs of equal labels whose squared gaps have the least sum, a lone record counting as the reach.
+        """Return the pairs of equal labels with the least sum of squared gaps, a lone record counting as the reach.
 
         A matching of all records in a sparse graph, where each has a partner of its own at the reach.
         """

@@ -1,4 +1,4 @@
-"""Refine an aligned cloud of uncertain shape against the population density, keeping known distances."""
+"""Attack. Refine an aligned cloud of uncertain shape against the population density, keeping known distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Align a cloud of points with an outline."""
+"""Attack. Align a cloud of points with an outline."""
 
 from __future__ import annotations
 

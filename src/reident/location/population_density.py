@@ -1,4 +1,4 @@
-"""Compute population density from a public list of places, an outline, or both."""
+"""Attack. Compute population density from a public list of places, an outline, or both."""
 
 from __future__ import annotations
 

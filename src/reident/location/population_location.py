@@ -1,4 +1,4 @@
-"""Align the shape of released distances with population density, without an identification file."""
+"""Attack. Align the shape of released distances with population density, without an identification file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locate the records and the secret points of a Lipschitz embedding from the release alone."""
+"""Attack. Locate the records and the secret points of a Lipschitz embedding from the release alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recover the hidden coordinates of a Lipschitz embedding from the equations that its distances satisfy."""
+"""Attack. Recover the hidden coordinates of a Lipschitz embedding from the equations that its distances satisfy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EqualDifferences(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HiddenCoordinates:
-    """Coordinates whose largest differences a released matrix holds.
+    """Coordinates behind a released matrix of their largest differences.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Align the shape of released distances with known places, without any match."""
+"""Attack. Align the shape of released distances with known places, without any match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate the step of rounding or the noise of released distances from the matrix alone."""
+"""Attack. Estimate the step of rounding or the noise of released distances from the matrix alone."""
 
 from __future__ import annotations
 

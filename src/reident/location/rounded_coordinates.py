@@ -1,4 +1,4 @@
-"""Recover the hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
+"""Attack. Recover the hidden coordinates of a Lipschitz embedding with rounded distances or small noise on them."""
 
 from __future__ import annotations
 

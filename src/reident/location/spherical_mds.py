@@ -1,4 +1,4 @@
-"""Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
+"""Attack. Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _scaled(distances_km: FloatArray) -> FloatArray:
 
 
 def usable_pairs(sd_km: FloatArray) -> BoolArray:
-    """Return the pairs whose distance has a finite standard deviation above 0."""
+    """Return the pairs with a finite standard deviation above 0 of their distance."""
     return (sd_km > 0) & np.isfinite(sd_km) & ~np.eye(len(sd_km), dtype=bool)
 
 
@@ -194,7 +194,7 @@ def refit(
     pin_weight: FloatArray | None = None,
     sweeps: int = 60,
 ) -> FloatArray:
-    """Return points whose last m fit distances (m, k) from the first k under weights, and pinned points their pins."""
+    """Move the last m points to fit distances (m, k) from the first k under weights, and the pinned to their pins."""
     angle = np.ascontiguousarray(distances_km / RADIUS_KM)
     x = x.copy()
     m, k = distances_km.shape

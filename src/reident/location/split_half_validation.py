@@ -1,4 +1,4 @@
-"""Validate the place of each record by split halves: parts of the file without a common region must agree.
+"""Attack. Validate the place of each record by split halves: parts of the file without a common region must agree.
 
 A wrong map is often a stable one: halves drawn at random, or a bootstrap, keep the outline of the cloud and give the
 same wrong place twice. Halves on either side of a line have only the map in common.

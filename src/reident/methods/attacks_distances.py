@@ -136,7 +136,7 @@ def common_subgraph(
     search: Annotated[str, Choice("strong", "published")] = "strong",
     limit: Annotated[int, Whole(1, unit="cliques")] = 100_000,
     time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
-    node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 200_000,
+    node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by the largest set of pairs with agreeing distances; see `reident.common_subgraph_attack`."""
@@ -257,7 +257,7 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
-    description = "starts from matches of labels, and places everybody by distances"
+    description = "starts from matches of labels, and places all records by distances"
     return _linked(release, knowledge, attack.links, description, confidence="probability")
 
 

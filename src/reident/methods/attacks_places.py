@@ -51,7 +51,7 @@ def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.G
     chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
     rows = np.where(assigned >= 0, near.rows[chosen], -1)
     claims = claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None)
-    description = "of everybody, and assigns the places one to one"
+    description = "of all persons, and assigns the places one to one"
     return Outcome(claims, "identity", f"{place_known(knowledge, release)} {description}")
 
 
@@ -155,10 +155,10 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
             counts[i] = (apart <= chord[i]).sum()
     else:
         unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-        agreeing, everybody = _persons_of_classes(agreement), np.arange(len(homes))
+        agreeing, all_persons = _persons_of_classes(agreement), np.arange(len(homes))
         for class_id in np.unique(classes):
             of_class = np.flatnonzero(classes == class_id)
-            candidates = everybody if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with everybody
+            candidates = all_persons if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with all
             if len(candidates):
                 near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
                 counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]

@@ -47,7 +47,7 @@ def entropy_source(rng: RNGLike, *, name: str = "rng", stacklevel: int = 3) -> E
     Warns
     -----
     PrivacyWarning
-        If `rng` is not None: whoever knows the seed or the generator's state can repeat the noise and take it off.
+        If `rng` is not None: with the seed or the generator's state the noise can be repeated and subtracted.
     """
     if rng is None:
         return os.urandom

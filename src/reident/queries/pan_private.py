@@ -74,8 +74,8 @@ class DensityAnswer:
 class PanPrivateDensity:
     """Estimate which share of a declared universe appears in a stream, while the memory itself stays private.
 
-    Protects each item (a user) with all its occurrences: whoever sees the memory once, between two updates, and the
-    answer at the end, learns at most 2 epsilon about whether the item ever appeared. It does not protect against a
+    Protects each item (a user) with all its occurrences: an observer of the memory once, between two updates, and of
+    the answer at the end learns at most 2 epsilon about whether the item ever appeared. It does not protect against a
     second look at the memory, nor against seeing an update while it runs (an update is taken to be one atomic step).
 
     Parameters

@@ -227,8 +227,8 @@ class SamplingExposure:
     unique_in_sample : float
         Share of the sampled who are alone with their quasi-identifiers in the sample.
     unique_in_table : float
-        Share of the sampled who are alone with them in the whole table: whoever knows that they are in it finds
-        them with certainty.
+        Share of the sampled who are alone with them in the whole table: an intruder who knows that they are in it
+        finds them with certainty.
     exposed_share : float
         Share of all people who are sampled and unique in the table.
     """

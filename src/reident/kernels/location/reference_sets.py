@@ -52,7 +52,7 @@ def _directed(n, x, y):
 
 @jit
 def _partner(slots, owners, value, y, tol):
-    """Return an earlier column whose difference has this size, or -1 after noting this one."""
+    """Return an earlier column with a difference of this size, or -1 after noting this one."""
     mask = slots.shape[0] - 1
     width = 1024 * tol
     cell = np.int64(value / width)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2, norm, poisson
+from scipy.special import chdtrc, gammainc, ndtr
 
 from reident.base import FloatArray, IntArray
 from reident.tables.classes import class_ids
@@ -150,7 +150,7 @@ def p_same(x: IntArray, y: IntArray) -> float:
     if nx.min() * ny.min() >= n:
         cells = np.bincount(key, minlength=len(nx) * len(ny))
         expected = np.outer(nx, ny).ravel() / n
-        return float(chi2.sf(((cells - expected) ** 2 / expected).sum(), (len(nx) - 1) * (len(ny) - 1)))
+        return float(chdtrc((len(nx) - 1) * (len(ny) - 1), ((cells - expected) ** 2 / expected).sum()))
     few = len(nx) * len(ny) <= 4 * n
     counts = (np.bincount(key) if few else np.unique(key, return_counts=True)[1]).astype(float)
     same = (counts * (counts - 1)).sum() / 2
@@ -163,7 +163,8 @@ def p_same(x: IntArray, y: IntArray) -> float:
         + 4 * (a * (a - 1) - 2 * a2) * (b * (b - 1) - 2 * b2) / (n * (n - 1) * (n - 2) * (n - 3))
     )
     spread = np.sqrt(max(square - mean**2, mean * 1e-6, 1e-12))
-    return float(max(norm.sf((same - 0.5 - mean) / spread), poisson.sf(same - 1, mean)))
+    poisson = gammainc(same, mean) if same else 1.0
+    return float(max(ndtr((mean + 0.5 - same) / spread), poisson))
 
 
 def chatterjee(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
@@ -176,7 +177,7 @@ def chatterjee(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
 
 def p_order(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
     """Return the p-value of Chatterjee's coefficient."""
-    return float(2 * norm.sf(abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4)))
+    return float(2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4)))
 
 
 def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
@@ -222,4 +223,4 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
         ranks = pd.Series(value).rank(method="first").fillna(0)
         classes = pd.qcut(ranks, _CLASSES, labels=False).to_numpy()
     z = z_learned(features.matrix(), classes, rng)
-    return Dependence(float(norm.sf(z)), "several columns together") if z > Z else None
+    return Dependence(float(ndtr(-z)), "several columns together") if z > Z else None
