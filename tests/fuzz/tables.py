@@ -167,24 +167,6 @@ def gather_ref(combos, cover, counts):
     return inside.astype(int) @ counts, inside.sum(axis=1)
 
 
-def draw_near(rng):
-    n, q, n_classes, n_values, n_labels = (int(x) for x in rng.integers(1, 5, 5))
-    distances = rng.integers(0, 4, (q * n_values, n_labels)).astype(float)
-    codes, labels = rng.integers(0, n_values, (n, q)), rng.integers(0, n_labels, (n_classes, q))
-    return codes, np.arange(q) * n_values, distances, labels
-
-
-def near_comp(codes, offsets, distances, labels):
-    nearest = np.full(len(codes), -1)
-    intersection.nearest_class(codes, offsets, distances, labels, nearest)
-    return nearest
-
-
-def near_ref(codes, offsets, distances, labels):
-    totals = [[sum(distances[offsets + row, label]) for label in labels] for row in codes]
-    return np.array(totals).argmin(axis=1)
-
-
 # -- values inside a class -------------------------------------------------------------------------------------------
 
 
@@ -226,7 +208,6 @@ CASES = [
     Case(("mondrian.best_cut",), draw_cut, mondrian.best_cut, cut_ref),
     Case(("mondrian.mondrian", "mondrian.by_width"), draw_partition, mondrian_comp, mondrian_ref),
     Case(("intersection.gather_classes",), draw_cover, gather_comp, gather_ref),
-    Case(("intersection.nearest_class",), draw_near, near_comp, near_ref),
     Case(
         ("within_class.count_between",), draw_values,
         lambda groups, which, ends, _: within_class.count_between(*laid_out(groups), which, *np.sort(ends, axis=0)),

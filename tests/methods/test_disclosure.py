@@ -15,7 +15,6 @@ from reident.tables.disclosure import (
     equivalence_classes,
     k_anonymity,
     l_diversity,
-    reidentification_risk,
     t_closeness,
 )
 
@@ -122,20 +121,6 @@ def test_several_sensitive_attributes_give_the_worst():
     assert t_closeness(table, "zip", ["ill", "job"]) == t_closeness(table, "zip", "job")
 
 
-def test_risks_of_reidentification():
-    table = pd.DataFrame({"zip": list("aabbbbbb")})
-    alone = reidentification_risk(table, "zip", threshold=0.4)
-    assert (alone.prosecutor_max, alone.prosecutor_mean, alone.marketer) == (0.5, 0.25, 0.25)
-    assert alone.prosecutor_at_risk == 0.25
-    population = pd.DataFrame({"zip": list("aaaa" + "b" * 12 + "c")})
-    risk = reidentification_risk(table, "zip", population=population)
-    assert risk.journalist_max == 0.25
-    assert risk.marketer == pytest.approx((2 / 4 + 6 / 12) / 8)
-    assert risk.journalist_mean == pytest.approx(max(2 / 16, risk.marketer))
-    with pytest.raises(DataError, match="coded alike"):
-        reidentification_risk(table, "zip", population=population.iloc[3:])
-
-
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
@@ -148,7 +133,6 @@ def test_risks_of_reidentification():
         (lambda t: l_diversity(t, "age", "ill", kind="recursive", c=0), ParameterError, "`c` must lie"),
         (lambda t: t_closeness(t, "age", "ill", distance="far"), ParameterError, "`distance` must be one of"),
         (lambda t: t_closeness(t, "age", "mix", distance="ordered"), DataError, "values with an order"),
-        (lambda t: reidentification_risk(t, "age", threshold=2), ParameterError, "`threshold` must lie"),
     ],
 )
 def test_bad_input_is_named(call, error, match):

@@ -126,7 +126,6 @@ def test_alice():
     assert attack.candidates("Bob") == ["cancer", "heart disease"]
     assert attack.table.loc["Alice", ["breach", "value", "confidence"]].tolist() == ["perfect", "cancer", 1]
     assert attack.table.loc["Bob", ["breach", "confidence", "n_located"]].tolist() == ["partial", 0.5, 1]
-    assert (attack.perfect, attack.partial) == (0.5, 0.5)
 
 
 def test_a_partial_breach_has_confidence_one_third():
@@ -145,15 +144,6 @@ def test_contradicting_releases_are_told_apart_from_breaches():
     assert attack.table["n_located"].tolist() == [2, 0]
     quality = attack.assess(["a", "b"])
     assert (quality.contradicted, quality.perfect) == (0.5, 0)
-
-
-def test_nearest_region_for_those_whom_no_region_covers():
-    release = pd.DataFrame({"age": ["[20, 30]", "[20, 30]", "[50, 60]", "70"], "ill": list("aabc")})
-    population = pd.DataFrame({"age": [33, 45, 66, 25]})
-    covering = intersection_attack([release], population, quasi="age", sensitive="ill")
-    assert covering.table["n_located"].tolist() == [0, 0, 0, 1]
-    nearest = intersection_attack([release], population, quasi="age", sensitive="ill", locate="nearest")
-    assert nearest.table["value"].tolist() == ["a", "b", "c", "a"]
 
 
 def test_suppressed_records_are_no_class_and_a_missing_value_is_no_knowledge():
@@ -226,8 +216,6 @@ def test_bad_input(releases, population, error, message):
 def test_bad_options():
     population = pd.DataFrame({"age": [25]})
     assert len(intersection_course([RELEASE] * 3, population, quasi="age", sensitive="ill")) == 3
-    with pytest.raises(ParameterError, match="`locate`"):
-        intersection_attack([RELEASE], population, quasi="age", sensitive="ill", locate="x")
     with pytest.raises(ParameterError, match="`partial_limit`"):
         intersection_attack([RELEASE], population, quasi="age", sensitive="ill", partial_limit=0)
     with pytest.raises(ParameterError, match="must not be a quasi-identifier"):

@@ -59,9 +59,6 @@ from .disclosure import (
     l_diversity as l_diversity,
 )
 from .disclosure import (
-    reidentification_risk as reidentification_risk,
-)
-from .disclosure import (
     t_closeness as t_closeness,
 )
 from .hierarchy import Hierarchy as Hierarchy

@@ -1,4 +1,4 @@
-"""Metric. Disclosure by a table of classes: k, l, t, and the risk of re-identification.
+"""Metric. Disclosure by a table of classes: k, l and t.
 
 A *class* is the set of records that agree in every quasi-identifier. A suppressed record, one whose every
 quasi-identifier is ``"*"``, belongs to no class and is never scored (`suppressed_label`). A missing value counts as a
@@ -9,7 +9,6 @@ refused (``"raise"``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,11 +30,9 @@ from reident.tables._criteria import Runs, levels_of, ordered_codes, sensitive_r
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
 
 __all__ = [
-    "ReidentificationRisk",
     "equivalence_classes",
     "k_anonymity",
     "l_diversity",
-    "reidentification_risk",
     "t_closeness",
 ]
 
@@ -274,99 +271,3 @@ def t_closeness(
         else:
             distances.append(runs.ordered_distance() if ordered else runs.equal_distance())
     return float(np.max(distances))
-
-
-@dataclass(frozen=True)
-class ReidentificationRisk:
-    """The three risks of re-identification, as probabilities.
-
-    Attributes
-    ----------
-    prosecutor_max, prosecutor_mean : float
-        The intruder knows that the person is in the release: 1 / class size, of the worst record and on average.
-    prosecutor_at_risk : float
-        The share of records whose prosecutor risk is above the threshold.
-    journalist_max, journalist_mean : float
-        The intruder does not know it: 1 / class size in the population, the worst and the average.
-    marketer : float
-        The expected share of records that an intruder who links every record to the population links rightly.
-    n_records, n_classes : int
-    """
-
-    prosecutor_max: float
-    prosecutor_mean: float
-    prosecutor_at_risk: float
-    journalist_max: float
-    journalist_mean: float
-    marketer: float
-    n_records: int
-    n_classes: int
-
-
-@checked
-def reidentification_risk(
-    table: pd.DataFrame,
-    quasi: Columns,
-    *,
-    population: pd.DataFrame | None = None,
-    threshold: Annotated[float, Real(0, 1)] = 0.2,
-    missing: Missing = "value",
-    suppressed_label: Label = "*",
-) -> ReidentificationRisk:
-    """Return the prosecutor, journalist and marketer risk of a release.
-
-    Parameters
-    ----------
-    table, quasi, missing, suppressed_label
-        As for `equivalence_classes`.
-    population : DataFrame, optional
-        The intruder's identification file, its quasi-identifiers coded as in the release; every class of the release
-        must be in it at least as often. None: the release is itself the population.
-    threshold : float
-        The risk above which a record counts as at risk.
-
-    Returns
-    -------
-    ReidentificationRisk
-        The three risks, and the share of records above the threshold.
-
-    Raises
-    ------
-    DataError
-        If a class is more frequent in the release than in the population.
-
-    Notes
-    -----
-    El Emam and Dankar (2008); the journalist's average is the larger of classes / population (of the released
-    classes) and the marketer risk.
-    """
-    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-    ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
-    released = table.loc[ids >= 0, quasi]
-    if released.empty:
-        raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
-    sizes = np.bincount(ids[ids >= 0])
-    in_population = sizes
-    if population is not None:
-        check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
-        both = pd.concat([released, population[quasi]], ignore_index=True)
-        classes = equivalence_classes(both, quasi, missing="value", suppressed_label=None)
-        in_population = np.bincount(classes[len(released) :], minlength=sizes.size)[: sizes.size]
-        short = np.flatnonzero(in_population < sizes)
-        if short.size:
-            example = dict(both.iloc[int((classes == short[0]).argmax())])
-            raise DataError(
-                f"`population` must hold every class of the release at least as often, got {in_population[short[0]]} "
-                f"of {sizes[short[0]]} for {example} ({short.size} such class(es)): are both coded alike?"
-            )
-    marketer = float((sizes / in_population).sum() / sizes.sum())
-    return ReidentificationRisk(
-        prosecutor_max=float(1 / sizes.min()),
-        prosecutor_mean=float(sizes.size / sizes.sum()),
-        prosecutor_at_risk=float(sizes[1 / sizes > threshold].sum() / sizes.sum()),
-        journalist_max=float(1 / in_population.min()),
-        journalist_mean=max(float(sizes.size / in_population.sum()), marketer),
-        marketer=marketer,
-        n_records=int(sizes.sum()),
-        n_classes=int(sizes.size),
-    )

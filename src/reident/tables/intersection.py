@@ -11,21 +11,19 @@ import pandas as pd
 
 from reident.base import (
     BoolArray,
-    Choice,
     DataError,
     FloatArray,
     IntArray,
     ParameterError,
     Whole,
     afford,
-    check_choice,
     check_columns,
     check_integer,
     check_listed,
     check_mapping,
     check_table,
 )
-from reident.kernels.tables.intersection import gather_classes, nearest_class
+from reident.kernels.tables.intersection import gather_classes
 from reident.tables.classes import class_ids, encode_column, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader
 
@@ -92,16 +90,6 @@ class IntersectionAttack:
     probabilities: FloatArray = field(repr=False)
     partial_limit: int = 3
 
-    @property
-    def perfect(self) -> float:
-        """Share of the population with one sensitive value left."""
-        return float((self.table["breach"] == "perfect").mean())
-
-    @property
-    def partial(self) -> float:
-        """Share of the population with two to `partial_limit` values left."""
-        return float((self.table["breach"] == "partial").mean())
-
     def candidates(self, person: Any) -> list[Any]:
         """Return the sensitive values left for a person, given by the population's index."""
         places = np.flatnonzero(self.table.index == person)
@@ -139,7 +127,6 @@ def intersection_attack(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None = None,
-    locate: str = "covering",
     partial_limit: int = 3,
 ) -> IntersectionAttack:
     """Intersect the possible sensitive values of the same people over several anonymised releases.
@@ -163,10 +150,6 @@ def intersection_attack(
     hierarchies : mapping of str to Hierarchy or DataFrame, optional
         How categories are generalised, for labels that cannot be read by themselves ("white-collar"). Intervals, sets,
         masks and "*" can (`reident.tables.labels.LabelReader`).
-    locate : {"covering", "nearest"}
-        For a person whom no class of a release covers: "covering" takes no information from this release (the record
-        may have been suppressed), "nearest" takes the nearest class (regions of Mondrian that shrank around their
-        records, or published as centres).
     partial_limit : int
         Up to how many values left count as a partial breach.
 
@@ -195,7 +178,7 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
-    after = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    after = _locate(releases, population, quasi, sensitive, hierarchies, partial_limit)
     return after(len(releases))
 
 
@@ -206,7 +189,6 @@ def intersection_course(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None = None,
-    locate: Annotated[str, Choice("covering", "nearest")] = "covering",
     partial_limit: Annotated[int, Whole(1, unit="values")] = 3,
 ) -> list[IntersectionAttack]:
     """Return the attacker's knowledge after the first release, the first two, and so on.
@@ -215,7 +197,7 @@ def intersection_course(
 
     Parameters
     ----------
-    releases, population, quasi, sensitive, hierarchies, locate, partial_limit
+    releases, population, quasi, sensitive, hierarchies, partial_limit
         As for `intersection_attack`.
 
     Returns
@@ -223,7 +205,7 @@ def intersection_course(
     list of IntersectionAttack
         One a number of releases.
     """
-    after = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    after = _locate(releases, population, quasi, sensitive, hierarchies, partial_limit)
     return [after(n + 1) for n in range(len(releases))]
 
 
@@ -233,12 +215,10 @@ def _locate(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None,
-    locate: str,
     partial_limit: int,
 ) -> Callable[[int], IntersectionAttack]:
     """Find the classes of every person in every release; the result intersects the first n releases."""
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
-    check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
     trees = check_mapping(hierarchies, "hierarchies", optional=True)
     for column, hierarchy in trees.items():
@@ -252,7 +232,7 @@ def _locate(
     first = first_rows(person, n_combinations)
     distinct = {column: (codes[first], values) for column, (codes, values) in coded.items()}
     values = _sensitive_values(tables, sensitive)
-    counts = [_gather(table, distinct, sensitive, values, trees, locate) for table in tables]
+    counts = [_gather(table, distinct, sensitive, values, trees) for table in tables]
     totals = [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables]
 
     def after(n: int) -> IntersectionAttack:
@@ -296,7 +276,6 @@ def _gather(
     sensitive: str,
     values: pd.Index,
     hierarchies: Mapping[str, Any],
-    locate: str,
 ) -> tuple[IntArray, IntArray]:
     """Return, for each combination, the counts of the sensitive values in its classes, and how many classes it has."""
     columns = [column for column in distinct if column in table.columns]
@@ -309,8 +288,7 @@ def _gather(
     codes = np.stack([distinct[column][0] for column in columns], axis=1)
     description = f"{len(codes):,} combinations of values by {len(values):,} sensitive values"
     afford(24 * len(codes) * len(values), "population", description, "take a sample, or group the sensitive values")
-    readers = [LabelReader(distinct[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
-    covered = [reader.cover() for reader in readers]
+    covered = [LabelReader(distinct[c][1], labels[c][1], hierarchies.get(c)).cover() for c in columns]
     for column, matrix in zip(columns, covered, strict=True):
         if not matrix.any():
             examples = [str(label) for label in labels[column][1][:5]]
@@ -321,14 +299,6 @@ def _gather(
     cover = np.concatenate([_pack(matrix, class_labels[:, j]) for j, matrix in enumerate(covered)])
     gathered, n_covering = np.zeros((len(codes), len(values)), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
     gather_classes(codes + offsets, cover, counts, gathered, n_covering)
-    lost = np.flatnonzero(n_covering == 0)
-    if locate == "nearest" and lost.size:
-        distances = np.full((len(cover), max(matrix.shape[1] for matrix in covered)), np.inf)
-        for reader, matrix, start in zip(readers, covered, offsets, strict=True):
-            distances[start : start + len(matrix), : matrix.shape[1]] = reader.distance(matrix)
-        nearest = np.zeros(lost.size, dtype=np.int64)
-        nearest_class(codes[lost], offsets, distances, class_labels, nearest)
-        gathered[lost], n_covering[lost] = counts[nearest], 1
     return gathered, n_covering
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray, afford
+from reident.base import BoolArray, IntArray, afford
 from reident.tables.classes import look_of, text_of
 
 __all__ = [
@@ -322,17 +322,6 @@ class LabelReader:
             for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(value_text, ()))):
                 if look_of(text) in places:
                     covered[row, places[look_of(text)]] = True
-
-    def distance(self, covered: BoolArray) -> FloatArray:
-        """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
-        description = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
-        afford(40 * covered.size, "release", description, "take a sample of the records, or fewer distinct labels")
-        finite = self.numbers[np.isfinite(self.numbers)]
-        scale = float(np.ptp(finite)) if finite.size else 0.0
-        exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
-        low, high = np.where(np.isnan(self._low), exact, self._low), np.where(np.isnan(self._high), exact, self._high)
-        gap = np.maximum(low - self.numbers[:, None], self.numbers[:, None] - high) / (scale or 1.0)
-        return np.where(covered, 0.0, np.where(np.isfinite(gap), np.clip(gap, 0, None), 1.0))
 
 
 def ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:

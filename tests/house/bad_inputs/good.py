@@ -124,7 +124,6 @@ GOOD = {
     'microaggregate': dict(table=TABLE, groups=["pay", "tax"], k=2),
     'nearest_record_attack': dict(original=[1.0, 2.0], release=[1.0, 2.0], classes=[0, 0]),
     'neighbours_kept': dict(original_km=D, release_km=D, n_neighbours=1),
-    'reidentification_risk': dict(table=TABLE, quasi="sex"),
     'relative_error': dict(original=[1.0, 2.0], release=[1.0, 2.0]),
     'round_values': dict(table=TABLE, columns=["pay"], base=2.0),
     'similarity_attack': dict(release=TABLE, quasi="sex", sensitive="pay", width=1.0),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, lowest_bit
 
@@ -41,34 +39,3 @@ def gather_classes(rows, cover, class_counts, gathered, n_classes):
                 for s in range(m):
                     gathered[i, s] += class_counts[c, s]
         n_classes[i] = count
-
-
-@jit
-def nearest_class(codes, offsets, distances, class_labels, nearest):
-    """Find the class with the labels nearest to each combination of values; the first of several.
-
-    Parameters
-    ----------
-    codes : ndarray of int64, shape (n, q)
-        The values of each combination.
-    offsets : ndarray of int64, shape (q,)
-        Where the distances of each attribute start.
-    distances : ndarray of float64, shape (n_values of all attributes, n_labels)
-        Distance of each value to each label of its attribute.
-    class_labels : ndarray of int64, shape (n_classes, q)
-        The labels of each class.
-    nearest : ndarray of int64, shape (n,)
-        Modified in place.
-    """
-    n, q = codes.shape
-    for i in range(n):
-        best = np.inf
-        for c in range(class_labels.shape[0]):
-            total = 0.0
-            for j in range(q):
-                total += distances[offsets[j] + codes[i, j], class_labels[c, j]]
-                if total >= best:
-                    break
-            if total < best:
-                best = total
-                nearest[i] = c
