@@ -364,9 +364,8 @@ def _check_roles(
     check_table(table, "table")
     k_columns = check_columns(table, k_quasi, "k_quasi")
     e_columns = check_columns(table, epsilon_quasi, "epsilon_quasi")
-    for column in e_columns:
-        if column in k_columns:
-            raise ParameterError(f"`epsilon_quasi` must not share columns with `k_quasi`, got {column!r} in both")
+    if both := [column for column in e_columns if column in k_columns]:
+        raise ParameterError(f"`epsilon_quasi` must not share columns with `k_quasi`, got {both[0]!r} in both")
     return k_columns, e_columns
 
 

@@ -167,11 +167,11 @@ class Bench:
         first = None
         for draw in range(draws):
             try:
-                made = self.release(steps, set(columns_shown), draw)
+                release_drawn = self.release(steps, set(columns_shown), draw)
             except (DataError, ParameterError) as error:
                 return {"passed": False, "reason": str(error)}
-            first = first or made
-            reports.append(self.evaluate(made[1]))
+            first = first or release_drawn
+            reports.append(self.evaluate(release_drawn[1]))
             if reports[-1].share_above_limit > self.tolerate:
                 break
         assert first is not None
@@ -255,9 +255,9 @@ class NetworkBench(Bench):
 
     def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Release, Release]:
         """Draw a release; the rows of its table are the nodes of the original."""
-        made = self.make(steps, columns_shown, draw)
-        rows = self.dataset.names.get_indexer(made.table.index)
-        return made, replace(made, table=pd.DataFrame(index=pd.Index(rows)))
+        release_drawn = self.make(steps, columns_shown, draw)
+        rows = self.dataset.names.get_indexer(release_drawn.table.index)
+        return release_drawn, replace(release_drawn, table=pd.DataFrame(index=pd.Index(rows)))
 
     def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:  # noqa: ARG002
         """Return the share of edges that are not in common."""

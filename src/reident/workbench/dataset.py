@@ -57,7 +57,7 @@ class Dataset:
         Default: what `open_file` proposed for an opened file, else no roles.
     network : graph or path, optional
         Relations between persons. Attacks on records use it where its nodes are the index of `data`.
-    **given
+    **keywords
         Roles: ``quasi``, ``sensitive``, ``identifier``, ``other`` (names), ``person``, ``household``, ``weight`` (one
         name), ``places`` (two names) or ``lat`` and ``lon``, ``crs``, ``population``.
 
@@ -83,7 +83,7 @@ class Dataset:
     (['age'], ['ill'], 3)
     """
 
-    def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **given: Any) -> None:
+    def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **keywords: Any) -> None:
         self.opened = data if isinstance(data, OpenedFile) else None
         self.marks, self.limit, self.tolerate = pd.DataFrame(), 0.25, 0.0
         if self.opened is not None:
@@ -113,8 +113,8 @@ class Dataset:
         self.schema = schema
         self.named_network = network
         self.network = None if network is None else self._ordered(network)
-        self._take(_SETTINGS | {name: given.pop(name) for name in list(given) if name in _SETTINGS})
-        self.schema = schema.with_roles(**given) if given else schema
+        self._take(_SETTINGS | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS})
+        self.schema = schema.with_roles(**keywords) if keywords else schema
 
     def _take(self, settings: Mapping[str, Any]) -> None:
         """Check and store keywords that are no roles."""
@@ -131,7 +131,7 @@ class Dataset:
         self.release_crs = check_crs(settings["release_crs"], "release_crs")
 
     @classmethod
-    def of(cls, data: Any, *, recipe: Any = None, **given: Any) -> Dataset:
+    def of(cls, data: Any, *, recipe: Any = None, **keywords: Any) -> Dataset:
         """Return a data set: as it is, with further roles, or made of a table, a file or a network and keywords.
 
         Parameters
@@ -139,27 +139,27 @@ class Dataset:
         data : Dataset, path, OpenedFile, table or network
         recipe : Recipe or path, optional
             Its roles, limit and tolerance are taken.
-        **given
+        **keywords
             Keywords of `Dataset`.
         """
         if isinstance(data, Dataset):
-            return data.with_roles(**given) if given else data
+            return data.with_roles(**keywords) if keywords else data
         if isinstance(data, str | Path):
-            return open_dataset(data, recipe, **given)
+            return open_dataset(data, recipe, **keywords)
         if recipe is None:
-            return cls(data, **given)
+            return cls(data, **keywords)
         recipe = read_recipe_of(recipe)
-        given = {"intruder": recipe.intruder, **given}
+        keywords = {"intruder": recipe.intruder, **keywords}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
             _refuse_shapes(data.data, schema)
         if is_opened and schema.ends:
-            made = cls(relations_of(data.data, schema.ends, recipe.file), **given)
+            dataset = cls(relations_of(data.data, schema.ends, recipe.file), **keywords)
         else:
-            made = cls(data, schema, **given)
-        made.limit, made.tolerate = recipe.limit, recipe.tolerate
-        return made
+            dataset = cls(data, schema, **keywords)
+        dataset.limit, dataset.tolerate = recipe.limit, recipe.tolerate
+        return dataset
 
     def _without_roles(self) -> Schema:
         schema = Schema({name: Column() for name in self.data.columns})
@@ -173,11 +173,11 @@ class Dataset:
         return reordered(network, place)
 
     def _changed(self, **attributes: Any) -> Dataset:
-        made = copy.copy(self)
+        dataset = copy.copy(self)
         for name in ("table", "frame", "hierarchies", "guarded"):
-            made.__dict__.pop(name, None)
-        made.__dict__.update(attributes)
-        return made
+            dataset.__dict__.pop(name, None)
+        dataset.__dict__.update(attributes)
+        return dataset
 
     def part(self, rows: IntArray) -> Dataset:
         """Return the data set of some records, the population that weights stand for in proportion."""
@@ -202,13 +202,13 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.data)
 
-    def with_roles(self, **given: Any) -> Dataset:
+    def with_roles(self, **keywords: Any) -> Dataset:
         """Return the same data with other roles, or with other keywords of `Dataset`."""
         stored = {name: self.forms if name == "hierarchies" else getattr(self, name) for name in _SETTINGS}
-        settings = stored | {name: given.pop(name) for name in list(given) if name in _SETTINGS}
-        made = self._changed(schema=self.schema.with_roles(**given))
-        made._take(settings)
-        return made
+        settings = stored | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
+        dataset = self._changed(schema=self.schema.with_roles(**keywords))
+        dataset._take(settings)
+        return dataset
 
     @property
     def quasi(self) -> list[str]:
@@ -289,9 +289,9 @@ class Dataset:
         name = self.schema.single("person")
         return None if name is None or self.data[name].is_unique else self.data[name]
 
-    def records(self, kind: str | None = None, **given: Any) -> Microdata:
+    def records(self, kind: str | None = None, **keywords: Any) -> Microdata:
         """Return the records in the form in which methods take them; see `microdata`."""
-        return microdata(self, kind, **given)
+        return microdata(self, kind, **keywords)
 
     def knowledge(self, truth: IntArray, *, known: pd.DataFrame | None = None, **further: Any) -> Knowledge:
         """Return an intruder with all quasi-identifiers, places and relations of each record: the worst case.
@@ -326,7 +326,7 @@ class Dataset:
         )  # fmt: skip
 
 
-def open_dataset(path: str | Path | None = None, recipe: Any = None, **given: Any) -> Dataset:
+def open_dataset(path: str | Path | None = None, recipe: Any = None, **keywords: Any) -> Dataset:
     """Open a file as a data set: with the roles of a recipe, else with those that are proposed.
 
     Parameters
@@ -335,7 +335,7 @@ def open_dataset(path: str | Path | None = None, recipe: Any = None, **given: An
         A file of any kind that `open_file` opens. Default: the one that the recipe names.
     recipe : path or Recipe, optional
         What `reident open` or `Schema.save` wrote.
-    **given
+    **keywords
         Keywords of `open_file` (how the file is read) and of `Dataset` (roles).
 
     Returns
@@ -343,11 +343,11 @@ def open_dataset(path: str | Path | None = None, recipe: Any = None, **given: An
     Dataset
         Its attribute ``opened.receipts`` lists what reading changed.
     """
-    reading = {name: given.pop(name) for name in list(given) if name in inspect.signature(open_file).parameters}
-    if "crs" in reading and ("lat" in given or "places" in given):  # what the columns with places mean
-        given["crs"] = reading.pop("crs")
+    reading = {name: keywords.pop(name) for name in list(keywords) if name in inspect.signature(open_file).parameters}
+    if "crs" in reading and ("lat" in keywords or "places" in keywords):  # what the columns with places mean
+        keywords["crs"] = reading.pop("crs")
     opened, stated = open_by_recipe(path, recipe, **reading)
-    return Dataset.of(opened, recipe=stated, **given)
+    return Dataset.of(opened, recipe=stated, **keywords)
 
 
 def _refuse_shapes(data: Any, schema: Schema) -> None:

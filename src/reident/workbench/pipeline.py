@@ -186,7 +186,7 @@ def pairs_path(folder: str | Path) -> Path:
 
 
 def protect(
-    data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **given: Any
+    data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **keywords: Any
 ) -> Release:
     """Apply a pipeline to a data set, and count its guarantees on the released cells.
 
@@ -202,7 +202,7 @@ def protect(
     rng : Generator or int, optional
     keep_identifiers : bool
         Whether `keep` may name columns that tell who a record is.
-    **given
+    **keywords
         Keywords of `Dataset`, such as ``quasi``.
 
     Returns
@@ -222,7 +222,7 @@ def protect(
     >>> protect(people, Step("mondrian", k=4), rng=1).guarantee
     'every released record shares age with at least 3 others, counted on the released cells'
     """
-    dataset, pipeline = Dataset.of(data, **given), Pipeline.of(pipeline)
+    dataset, pipeline = Dataset.of(data, **keywords), Pipeline.of(pipeline)
     source = None if rng is None else check_rng(rng)
     if dataset.network is not None and not len(dataset.data.columns):
         return _protect_network(dataset, pipeline, source)
@@ -233,26 +233,26 @@ def protect(
     others = [*shown.sensitive, *pipeline.keep]
     if not check_flag(keep_identifiers, "keep_identifiers"):
         refuse_identifiers(dataset, list(dict.fromkeys(others)))
-    made = make(shown, pipeline.steps, missing=pipeline.missing, rng=source)
-    released = released_columns(dataset, made, [*shown.quasi, *others])
+    result = make(shown, pipeline.steps, missing=pipeline.missing, rng=source)
+    released = released_columns(dataset, result, [*shown.quasi, *others])
     order = (source or system_rng()).permutation(len(released))
-    manifest = manifest_of(dataset, made, released)
-    manifest["guarantee"] += _with_place(made, dataset, released)
+    manifest = manifest_of(dataset, result, released)
+    manifest["guarantee"] += _with_place(result, dataset, released)
     return Release(
-        **vars(as_release(made, pipeline.steps, len(dataset), [*released], order)), dataset=dataset,
+        **vars(as_release(result, pipeline.steps, len(dataset), [*released], order)), dataset=dataset,
         cells=released.iloc[order].reset_index(drop=True), manifest=manifest,
         rows=released.index.to_numpy(np.int64)[order],
     )  # fmt: skip
 
 
 def as_release(
-    made: Made, steps: Sequence[Step], n_original: int, names: Collection[str], order: IntArray | None = None
+    result: Made, steps: Sequence[Step], n_original: int, names: Collection[str], order: IntArray | None = None
 ) -> attacked.Release:
     """Return the named columns of the result of a chain as attacks read them, with places that were moved.
 
     `order` is that of the rows; default: by their cells.
     """
-    table, moved = made.table, made.places == "moved"
+    table, moved = result.table, result.places == "moved"
     if moved:
         table = in_columns(table, "release")
     elif hasattr(table, "to_crs"):
@@ -260,7 +260,7 @@ def as_release(
     listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
     table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
     law = next((step for step in steps if step.entry.data == "places"), steps[-1])
-    return as_attacked(table, law.entry.name, law.settings, n_original, matrix_km=made.matrix_km, order=order)
+    return as_attacked(table, law.entry.name, law.settings, n_original, matrix_km=result.matrix_km, order=order)
 
 
 def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
@@ -270,9 +270,9 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         named = [step.entry.name for step in steps]
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
     entry, settings, rng = steps[0].entry, steps[0].settings, rng or system_rng()
-    made = release(dataset.records("network"), entry.name, settings, rng=rng)
-    assert isinstance(made.network, Network)
-    renamed = naive_anonymise(made.network, rng=rng)
+    result = release(dataset.records("network"), entry.name, settings, rng=rng)
+    assert isinstance(result.network, Network)
+    renamed = naive_anonymise(result.network, rng=rng)
     manifest = {
         "method": entry.name,
         "call": entry.call,
@@ -285,20 +285,20 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         "guarantee": guarantee(entry, settings),
         "made_with": f"reident {reident.__version__}",
     }
-    row_of: dict[Any, int] = dict(zip(made.network.nodes, dataset.names.get_indexer(made.table.index), strict=True))
+    row_of: dict[Any, int] = dict(zip(result.network.nodes, dataset.names.get_indexer(result.table.index), strict=True))
     old_of: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
     rows = np.array([row_of[old_of[node]] for node in renamed.network.nodes], dtype=np.int64)
     return Release(
-        "network", pd.DataFrame(index=pd.Index(rows)), entry.name, settings, made.n_original,
+        "network", pd.DataFrame(index=pd.Index(rows)), entry.name, settings, result.n_original,
         network=renamed.network, dataset=dataset, manifest=manifest, rows=rows,
     )  # fmt: skip
 
 
-def _with_place(made: Made, dataset: Dataset, released: Any) -> str:
+def _with_place(result: Made, dataset: Dataset, released: Any) -> str:
     """Say how many records share their class and their place, where both are released."""
     columns = [name for name in dataset.quasi if name in released.columns]
-    counted = any("counted on the released cells" in step["guarantee"] for step in made.done)
-    if made.places != "moved" or not counted or not columns:
+    counted = any("counted on the released cells" in step["guarantee"] for step in result.done)
+    if result.places != "moved" or not counted or not columns:
         return ""
-    least = int(class_sizes(in_columns(made.table, "release")[[*columns, LAT, LON]]).min())
+    least = int(class_sizes(in_columns(result.table, "release")[[*columns, LAT, LON]]).min())
     return f"; together with its place a record shares {', '.join(map(str, columns))} with at least {least - 1} others"

@@ -53,11 +53,11 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
     if knowledge.weights is None or judged.persons.empty:
         return None
     model = individual_risks(release, knowledge)
-    weights, found, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
+    weights, risks, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
     total = float(weights.sum())
     return Population(
-        total, float(weights[above].sum()) / total, float(found.mean()), float(found.max()),
-        float(weights[found > limit + 1e-12].sum()) / total,
+        total, float(weights[above].sum()) / total, float(risks.mean()), float(risks.max()),
+        float(weights[risks > limit + 1e-12].sum()) / total,
     )  # fmt: skip
 
 

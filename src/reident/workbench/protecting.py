@@ -52,9 +52,9 @@ def refuse_identifiers(dataset: Dataset, names: Sequence[str]) -> None:
             )
 
 
-def released_columns(dataset: Dataset, made: Made, names: Sequence[str]) -> Any:
+def released_columns(dataset: Dataset, result: Made, names: Sequence[str]) -> Any:
     """Return the columns to write, named and ordered as in the file."""
-    table, moved = made.table, made.places == "moved"
+    table, moved = result.table, result.places == "moved"
     listed = [name for name in table.columns if name in names]
     if hasattr(table, "to_crs"):
         geometry = table.geometry.name
@@ -65,68 +65,70 @@ def released_columns(dataset: Dataset, made: Made, names: Sequence[str]) -> Any:
     listed = [name for name in listed if name not in (LAT, LON)]
     if moved:
         return with_coordinates(table[[*listed, LAT, LON]], plain_table(dataset.data), dataset.places, dataset.crs)
-    if made.places == "true" and {*dataset.places} <= {*names}:
+    if result.places == "true" and {*dataset.places} <= {*names}:
         true = plain_table(dataset.data).loc[table.index]
         cells = table[listed].assign(**{name: true[name] for name in dataset.places})
         return cells[[name for name in true.columns if name in cells.columns]]
     return pd.DataFrame(table[listed])
 
 
-def manifest_of(dataset: Dataset, made: Made, released: Any) -> dict[str, Any]:
+def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]:
     """Return the public manifest of a release."""
     opened, original = dataset.opened, plain_table(dataset.data if dataset.places else dataset.frame)
     places = [released.geometry.name] if hasattr(released, "to_crs") else [*(dataset.places or ())]
     values = [name for name in released.columns if name not in places]
     unchanged = [
         name for name in values
-        if name not in made.changed or original[name].loc[released.index].equals(released[name])
+        if name not in result.changed or original[name].loc[released.index].equals(released[name])
     ]  # fmt: skip
-    if made.places == "true":
+    if result.places == "true":
         unchanged += [name for name in places if name in released.columns]
-    single = made.done[0] if len(made.done) == 1 else {}
+    single = result.done[0] if len(result.done) == 1 else {}
     columns = [str(name) for name in released.columns]
     return {
         **{name: single[name] for name in ("method", "call", "source", "parameters") if single},
-        **({} if single else {"chain": made.done}),
+        **({} if single else {"chain": result.done}),
         "records_released": len(released),
         "records_left_out": len(original) - len(released),
         "left_out_because": [
             {name: step[name] for name in ("method", "records_without_place", "records_left_out") if name in step}
-            for step in made.done
+            for step in result.done
         ],
         "columns": columns,
         **_key(released, opened),
         "columns_released_unchanged": unchanged,
         **({"columns_declared_new": dict(dataset.schema.new)} if dataset.schema.new else {}),
-        "missing_values": {name: value for step in made.done for name, value in step.get("cells_missing", {}).items()},
-        "loss": {**_method_loss(made), **_distance_loss(plain_table(dataset.frame), made)},
+        "missing_values": {
+            name: value for step in result.done for name, value in step.get("cells_missing", {}).items()
+        },
+        "loss": {**_method_loss(result), **_distance_loss(plain_table(dataset.frame), result)},
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
         "receipts": [] if opened is None else _receipts(opened, columns),
         "random_numbers": RANDOM_NUMBERS,
         "order": "shuffled",
-        "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in made.done))
-        + _of_persons(dataset, made),
+        "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in result.done))
+        + _of_persons(dataset, result),
         "made_with": f"reident {reident.__version__}",
     }
 
 
-def _of_persons(dataset: Dataset, made: Made) -> str:
+def _of_persons(dataset: Dataset, result: Made) -> str:
     """Say whether the k of a guarantee holds of persons, too, in the classes of the changed columns."""
     frame, person = pd.DataFrame(dataset.frame), dataset.schema.single("person")
     columns = [person] if person is not None else repeated_ids(frame)
-    of_tables = [step for step in made.done if find(step["method"], "anonymiser").data == "table"]
+    of_tables = [step for step in result.done if find(step["method"], "anonymiser").data == "table"]
     ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
-    if not columns or not ks or not made.changed:
+    if not columns or not ks or not result.changed:
         return ""
     codes = pd.factorize(frame[columns[0]])[0]
     codes = np.where(codes < 0, codes.max() + 1 + np.arange(len(codes)), codes)  # without a value: a person each
     if len(np.unique(codes)) == len(codes):
         return ""
     sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
-    classes = pd.DataFrame(made.table)[made.changed].astype(str).groupby(made.changed)
+    classes = pd.DataFrame(result.table)[result.changed].astype(str).groupby(result.changed)
     if int(classes.size().min()) < ks[-1]:  # more was changed than the columns that k is about
         return sentence
-    fewest = pd.Series(codes[made.table.index], made.table.index).groupby(classes.ngroup()).nunique().min()
+    fewest = pd.Series(codes[result.table.index], result.table.index).groupby(classes.ngroup()).nunique().min()
     return sentence + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
 
 
@@ -146,20 +148,20 @@ def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
     return [line for line in opened.receipts if line.partition(": ")[0] not in names - set(columns) and "'" not in line]
 
 
-def _method_loss(made: Made) -> dict[str, float]:
+def _method_loss(result: Made) -> dict[str, float]:
     losses: dict[str, float] = {}
-    for step in made.steps:
+    for step in result.steps:
         single = {"information": getattr(step.returned, "information_loss", None)}
         stated = getattr(step.returned, "losses", None) or single
         losses |= {f"{name}_loss": round(float(value), 4) for name, value in stated.items() if value is not None}
     return losses
 
 
-def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
+def _distance_loss(frame: Any, result: Made) -> dict[str, float]:
     """Return the utility of distances, on a random sample of the records where there are many."""
-    if made.places == "true" or len(made.table) < 3:
+    if result.places == "true" or len(result.table) < 3:
         return {}
-    rows = np.sort(system_rng().permutation(len(made.table))[:_SAMPLE])
-    neighbours, distances = made.kept_of_places(frame, rows)
-    sampled = {"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}
+    rows = np.sort(system_rng().permutation(len(result.table))[:_SAMPLE])
+    neighbours, distances = result.kept_of_places(frame, rows)
+    sampled = {"records_sampled": _SAMPLE} if len(rows) < len(result.table) else {}
     return {"neighbours_kept": round(neighbours, 3), "distances_kept": round(distances, 3), **sampled}

@@ -146,8 +146,8 @@ class Schema:
         if lat == lon:
             raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
         earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        made = self.assign({**dict.fromkeys(earlier, ""), lat: "place", str(lon): "place"}, "stated")
-        return replace(made, places={"lat": lat, "lon": lon, "crs": crs})
+        listed_columns = self.assign({**dict.fromkeys(earlier, ""), lat: "place", str(lon): "place"}, "stated")
+        return replace(listed_columns, places={"lat": lat, "lon": lon, "crs": crs})
 
     def with_roles(
         self, *, lat: str | None = None, lon: str | None = None, crs: str | None = None,
@@ -259,7 +259,7 @@ class Schema:
     @classmethod
     def of(cls, columns: Mapping[str, Mapping[str, Any]], folder: Path = Path(), **further: Any) -> Schema:
         """Return the schema of columns as a recipe lists them; files of hierarchies may lie in the folder."""
-        made, new, derived = {}, {}, []
+        listed_columns, new, derived = {}, {}, []
         for name, stated in columns.items():
             role = stated.get("role", "")
             if role == "new":
@@ -274,8 +274,8 @@ class Schema:
                     fields["hierarchy"] = str(folder / file)
                 if fields.get("secret") is not None:
                     check_listed(fields["secret"], f"secret values of {name}")
-                made[name] = Column(**fields)
-        return cls(made, new=new, derived=tuple(derived), **further)
+                listed_columns[name] = Column(**fields)
+        return cls(listed_columns, new=new, derived=tuple(derived), **further)
 
     def listed(self) -> dict[str, Any]:
         """Return columns, places and population as a recipe lists them."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 import highspy
 import numpy as np
@@ -227,9 +227,7 @@ def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatA
     else:  # both are linear: the index of the function that is 1 on a set alone is the coefficient of the set
         sets = np.eye(2**p)
         measures, shapley, crossed = sets[1:], shapley_values(sets).T, interactions(sets).T
-    differences = np.reshape(
-        [shapley[i] - shapley[j] for i in range(p) for j in range(p) if i != j], (-1, shapley.shape[1])
-    )
+    differences = np.reshape([shapley[i] - shapley[j] for i, j in permutations(range(p), 2)], (-1, shapley.shape[1]))
     parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (crossed, -most, most)]
     lowest, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
     return np.vstack([part[0] for part in parts]), lowest, greatest
@@ -246,7 +244,7 @@ def _frames(
 ) -> LinkageRanges:
     p = len(names)
     ends = np.cumsum([2**p - 1, p, p * (p - 1)])
-    measures, shapley, differences, interactions = (
+    measures, shapley, differences, crossed = (
         np.column_stack([part_low, part_high])
         for part_low, part_high in zip(np.split(low, ends), np.split(high, ends), strict=True)
     )
@@ -256,25 +254,20 @@ def _frames(
             mask = sum(1 << names.index(name) for name in chosen if name in names)
             by_set[chosen] = measures[mask - 1] if mask else np.zeros(2)
     by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
-    ahead = pd.DataFrame(False, index=list(names), columns=list(names))
-    pairs = [(i, j) for i in range(p) for j in range(p) if i != j]
-    for (i, j), (lowest, _) in zip(pairs, differences, strict=True):
-        ahead.iloc[i, j] = lowest > _ROUNDING
-    crossed: dict[tuple[str, ...], FloatArray] = {
-        (names[i], names[j]): interactions[row] for row, (i, j) in enumerate(combinations(range(p), 2))
-    }
+    ahead = np.zeros((p, p), dtype=bool)
+    ahead[~np.eye(p, dtype=bool)] = differences[:, 0] > _ROUNDING
     return LinkageRanges(
         measure=_indexed(by_set),
         shapley=by_column.reindex(list(columns), fill_value=0.0).rename_axis("variable"),
-        interaction=_indexed(crossed),
-        ahead=ahead,
+        interaction=_indexed(dict(zip(combinations(names, 2), crossed, strict=True))),
+        ahead=pd.DataFrame(ahead, index=list(names), columns=list(names)),
         loss=loss,
         n_sets=n_sets,
         is_complete=complete,
     )
 
 
-def _indexed(rows: dict[tuple[str, ...], FloatArray]) -> pd.DataFrame:
+def _indexed(rows: Mapping[tuple[str, ...], FloatArray]) -> pd.DataFrame:
     values = np.array(list(rows.values())).reshape(-1, 2)
     index = pd.Index(list(rows), tupleize_cols=False, name="variables")
     return pd.DataFrame(values, index=index, columns=["low", "high"])
