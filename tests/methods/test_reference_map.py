@@ -142,6 +142,13 @@ def test_without_equal_differences_nobody_is_located():
         assert found.references.empty
 
 
+def test_distances_in_a_table_keep_their_labels():
+    released, _ = draw(12, 4, 2, 1)
+    names = [f"p{i}" for i in range(12)]
+    found = locate_by_reference_sets(pd.DataFrame(released, names, names), rng=0)
+    assert list(found.positions.index) == names
+
+
 @pytest.mark.slow
 def test_the_recommended_setting_is_located():
     area = box(6, 47.3, 15, 55)

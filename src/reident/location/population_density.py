@@ -62,9 +62,7 @@ class PopulationDensity:
         near = without_strays(vectors)
         vectors, weight = vectors[near], weight[near]
         if outline is None and not len(vectors):
-            raise ParameterError(
-                "`places` or `area` must be given: without a map there is nothing to lay the records on"
-            )
+            raise ParameterError("`places` or `area` must be given: records are aligned with one of them")
         border = np.empty((0, 3)) if outline is None else unit_vectors(*shapely.get_coordinates(outline).T[::-1])
         self.axes = _frame(vectors if len(vectors) else border)
         flat_km = RADIUS_KM * np.vstack([vectors, border]) @ self.axes.T
@@ -124,9 +122,7 @@ class PopulationDensity:
         west = outline.bounds[0]
         inside = np.asarray(shapely.contains_xy(outline, (lon - west) % 360 + west, lat))
         if not inside.any():
-            raise ParameterError(
-                f"`area` must be wider than a cell of the map ({self.cell_km:g} km): nothing is inside"
-            )
+            raise ParameterError(f"`area` must be wider than a cell of the map ({self.cell_km:g} km): none is inside")
         return inside.reshape(self.side, self.side)
 
     def _spread(self, vectors: FloatArray, weight: FloatArray) -> FloatArray:

@@ -40,7 +40,7 @@ class HistogramAnswer:
     Attributes
     ----------
     counts : Series of int64
-        Noisy count by region, unbiased; it may be negative.
+        Noisy count by region, unbiased; it may be negative (``counts.clip(lower=0)`` costs no further privacy).
     epsilon, sensitivity, scale, adjacency, private, n_clipped
         As in `Answer`; the sensitivity is that of the whole vector.
     """
@@ -52,11 +52,6 @@ class HistogramAnswer:
     adjacency: str
     private: bool
     n_clipped: int = field(default=0, repr=False)
-
-    @property
-    def nonnegative(self) -> pd.Series:
-        """The counts with negative ones set to 0: free of further loss, but no longer unbiased."""
-        return self.counts.clip(lower=0)
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> pd.DataFrame:
         """Return intervals by region: each at `level`, or all together at `level`."""
