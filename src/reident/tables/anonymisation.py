@@ -134,7 +134,7 @@ def k_anonymise(
     loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
         The loss that the lattice methods minimise and every method reports (see Notes).
     charge_suppressed : bool
-        Whether a suppressed record costs what a fully generalised one costs, or is left out of the loss.
+        Whether a suppressed record costs as much as a fully generalised one, or is left out of the loss.
     sensitive : str, optional
         The sensitive attribute, for `ell` and `t`.
     ell : float, optional
@@ -166,7 +166,7 @@ def k_anonymise(
     node satisfies k-anonymity if its classes below k hold at most ``suppression_limit * n`` records; they are
     suppressed. With suppression, entropy and recursive diversity and t-closeness are not monotone: there only k
     prunes and every remaining node is checked. For t-closeness classes are suppressed until all that remain are close
-    to what remains. Ties: the smaller loss, then fewer suppressed records, then the smaller total level, then the
+    to the rest. Ties: the smaller loss, then fewer suppressed records, then the smaller total level, then the
     node that comes first.
 
     Mondrian: LeFevre et al. (2006). The attribute whose values spread widest in the part, relative to the table, is

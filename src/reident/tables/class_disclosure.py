@@ -235,7 +235,7 @@ def skewness_attack(
 
     Notes
     -----
-    Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
+    Vanhoef (2012), section 3.3.2; t-closeness bounds its gain.
     """
     classes = _read(release, quasi, sensitive)
     hit = classes.posterior - classes.prior[classes.value] >= min_gain

@@ -153,7 +153,7 @@ def differencing_attack(
 ) -> Differencing:
     """Guess the value of each target from a release, all other values of the class being known.
 
-    Differential privacy bounds what such an intruder learns. Where the noise of a class is scaled to the range of its
+    Differential privacy bounds the gain of such an intruder. Where the noise of a class is scaled to the range of its
     values, the noise of the others, which he gets by subtraction, discloses that range, and so the target's value if it
     is the largest or smallest; the more records the class has, the better, whatever epsilon is.
 

@@ -69,20 +69,20 @@ def look_of(text: str) -> str:
     )
 
 
-def refuse_nested(column: pd.Series, what: str) -> None:
+def refuse_nested(column: pd.Series, owner: str) -> None:
     """Refuse cells that hold several values: such values cannot be compared."""
     if column.dtype == object or pd.api.types.is_complex_dtype(column):
         nested = column.map(type).isin(_NESTED)
         if nested.any():
             kind = type(column[nested].iloc[0]).__name__
-            raise DataError(f"{what} must hold one value a cell, got a {kind} in column {column.name!r}")
+            raise DataError(f"{owner} must hold one value a cell, got a {kind} in column {column.name!r}")
 
 
-def sorted_codes(column: pd.Series, what: str) -> tuple[IntArray, pd.Index]:
+def sorted_codes(column: pd.Series, owner: str) -> tuple[IntArray, pd.Index]:
     """Return codes 0..m-1 in the order of the values, and the m sorted values; errors name the column."""
     kind = pd.api.types.infer_dtype(column, skipna=False)
     if kind.startswith("mixed") and kind != "mixed-integer-float":
-        raise DataError(f"{what} must have values with an order, got values of several types in {column.name!r}")
+        raise DataError(f"{owner} must have values with an order, got values of several types in {column.name!r}")
     codes, values = pd.factorize(column, sort=True)
     return codes.astype(np.int64, copy=False), pd.Index(values)
 

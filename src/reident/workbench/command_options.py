@@ -27,6 +27,9 @@ Quasi = Annotated[
 ]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Impossible = Annotated[
+    str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
+]
 Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
 Sensitive = Annotated[

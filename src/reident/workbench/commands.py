@@ -39,6 +39,7 @@ def open_(
     crs: options.Crs = None,
     lat: options.Lat = None,
     lon: options.Lon = None,
+    impossible: options.Impossible = None,
     missing: Annotated[str | None, typer.Option(help="Further cells that mean missing, with commas: -9,NA.")] = None,
     text: Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")] = "",
     names: options.Names = "",
@@ -75,7 +76,9 @@ def open_(
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)
-    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, **options.given(intruder=intruder)}
+    rule: dict[str, Any] = {
+        "limit": limit, "tolerate": tolerate, **options.given(intruder=intruder, impossible=impossible)
+    }  # fmt: skip
     recipe = replace(recipe, methods=list(map(options.tried_method, tried or [])), **rule)
     path = recipe.write(private_file(out))
     quoted = shlex.quote(str(path))
@@ -96,6 +99,7 @@ def assess(
     quasi: options.Quasi = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
+    impossible: options.Impossible = None,
     sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     network: options.Network = None,
@@ -130,7 +134,7 @@ def assess(
         "public": options.public_inputs(public, lat, lon), "must_keep": listed(must_keep),
         "epsilon_quasi": listed(epsilon_quasi),
     }  # fmt: skip
-    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder)
+    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder, impossible=impossible)
     source = ""
     if alone and edges is not None:
         stated = Recipe(**rule)
@@ -184,6 +188,7 @@ def protect(
     quasi: options.Quasi = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
+    impossible: options.Impossible = None,
     sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
@@ -214,7 +219,7 @@ def protect(
     stated = None if recipe is None else read_recipe(recipe)
     roles: dict[str, Any] = {
         "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
-        "household": household, "person": person,
+        "household": household, "person": person, "impossible": impossible,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
     of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
@@ -249,6 +254,7 @@ def check(
     sensitive: options.Sensitive = "",
     lat: options.Lat = None,
     lon: options.Lon = None,
+    impossible: options.Impossible = None,
     crs: options.Crs = None,
     release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
     called: options.Called = None,
@@ -292,7 +298,7 @@ def check(
     else:
         dataset = options.original(
             against, recipe, crs=crs, names=names, table=table, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon,
-            person=person, household=household, weight=weight, population=population,
+            person=person, household=household, weight=weight, population=population, impossible=impossible,
         )  # fmt: skip
     dataset = dataset.with_roles(
         register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),

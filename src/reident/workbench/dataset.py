@@ -34,14 +34,15 @@ from reident.workbench.microdata import Microdata, has_places, in_columns, is_gr
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
-from reident.workbench.schema import INTRUDERS, UNKNOWN, Column, Schema
+from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
 
 __all__ = ["Dataset", "open_dataset"]
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
 _SETTINGS: dict[str, Any] = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
-    "epsilon_quasi": (), "release_crs": None, "intruder": INTRUDERS[0],
+    "epsilon_quasi": (), "release_crs": None, "impossible": IMPOSSIBLE[0],
+    "intruder": INTRUDERS[0],
 }  # fmt: skip
 
 
@@ -65,7 +66,9 @@ class Dataset:
         ``control``: public inputs of methods; a public list of the population; earlier releases of the same persons;
         records of the same population that took no part in making a synthetic table. ``epsilon_quasi``: numeric
         quasi-identifiers that may get noise inside classes. ``must_keep``: what an advised release must not withhold,
-        "place", or a quasi-identifier, and with it all that are released. ``release_crs``: what the coordinates of a
+        "place", or a quasi-identifier, and with it all that are released. ``impossible``: whether a record whose
+        place is not on the earth counts as one without a place ("leave out", the default) or is an error ("refuse").
+        ``release_crs``: what the coordinates of a
         release mean, where they differ from the original's. ``intruder``: knows that a person is in the file
         ("prosecutor", the default), or does not ("journalist"): then the survey weights say how probable that is.
 
@@ -128,6 +131,7 @@ class Dataset:
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
         )
         self.intruder = check_choice(settings["intruder"], "intruder", INTRUDERS)
+        self.impossible = check_choice(settings["impossible"], "impossible", IMPOSSIBLE)
         self.release_crs = check_crs(settings["release_crs"], "release_crs")
 
     @classmethod
@@ -149,7 +153,7 @@ class Dataset:
         if recipe is None:
             return cls(data, **keywords)
         recipe = read_recipe_of(recipe)
-        keywords = {"intruder": recipe.intruder, **keywords}
+        keywords = {"intruder": recipe.intruder, "impossible": recipe.impossible, **keywords}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
@@ -240,7 +244,8 @@ class Dataset:
     def frame(self) -> Any:
         """The records, columns with places in ``lat_deg`` and ``lon_deg``; a GeoDataFrame keeps its geometry."""
         lat, lon = self.places or (None, None)
-        return with_places(self.data, lat, lon, self.crs) if len(self.data.columns) else self.data
+        refuses = self.impossible != IMPOSSIBLE[0]
+        return with_places(self.data, lat, lon, self.crs, refuses=refuses) if len(self.data.columns) else self.data
 
     @cached_property
     def table(self) -> pd.DataFrame:

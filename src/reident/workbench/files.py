@@ -52,7 +52,7 @@ def _is_text(column: pd.Series) -> bool:
     return pd.api.types.is_string_dtype(column) or column.dtype == object
 
 
-def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:
+def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None, *, refuses: bool = False) -> Any:
     """Return data with their places, missing where they are impossible: every file enters here.
 
     Coordinate columns become ``lat_deg`` and ``lon_deg``, longitudes in [-180, 180]; a GeoDataFrame keeps its geometry.
@@ -65,12 +65,14 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
         Columns of degrees or, in another `crs`, of north and east.
     crs : str, optional
         The CRS of the columns, or of a geometry without one.
+    refuses : bool
+        Whether impossible places are an error, instead of missing ones with a warning.
 
     Raises
     ------
     ParameterError, DataError
         If only one column is named, a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
-        `crs` is none of the earth's surface, or most places are impossible.
+        `crs` is none of the earth's surface, most places are impossible, or one is where that is refused.
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
@@ -81,11 +83,11 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
             raise ParameterError("`lat` and `lon` must be left out for a file with a geometry of its own")
         if crs is not None and data.crs is not None and data.crs != crs:
             raise ParameterError(f"`crs` must be that of the file, {data.crs.to_string()}, or be left out, got {crs!r}")
-        return _possible(data.set_crs(crs) if data.crs is None and crs is not None else data)
+        return _possible(data.set_crs(crs) if data.crs is None and crs is not None else data, refuses)
     if lat is None or lon is None:
         if crs is not None:
             raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
-        return _possible(data) if {LAT, LON} <= set(data.columns) else data
+        return _possible(data, refuses) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         if column not in data.columns:
             raise ParameterError(
@@ -114,11 +116,11 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     within = (east >= box[0]) & (north >= box[1]) & (east <= box[2]) & (north <= box[3])
     if len(within) and within.mean() < 0.5:  # a few others count as without a place
         raise DataError(f"`lat` and `lon`, {lat!r} and {lon!r}, hold {why}")
-    return _possible(placed, f"{lat}, {lon}")
+    return _possible(placed, refuses, f"{lat}, {lon}")
 
 
-def _possible(placed: Any, columns: str = f"{LAT}, {LON}") -> Any:
-    """Return records with impossible places missing, with a warning."""
+def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any:
+    """Return records with impossible places missing, with a warning, or refuse them."""
     geometry = placed.geometry.name if hasattr(placed, "to_crs") else None
     if geometry and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
@@ -127,6 +129,8 @@ def _possible(placed: Any, columns: str = f"{LAT}, {LON}") -> Any:
     if rows.size:
         listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
         problem = f"{geometry or columns}: {rows.size} record(s) with an impossible place (record {listed})"
+        if refuses:
+            raise DataError(f"{problem}: correct them, or leave them out")
         warnings.warn(f"{problem} count as records without a place", stacklevel=3)
     if geometry:
         return placed.assign(**{geometry: placed.geometry.where(~odd, None)}) if rows.size else placed

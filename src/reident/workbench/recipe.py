@@ -20,7 +20,7 @@ from reident.data._yaml import text_hint
 from reident.methods import find
 from reident.workbench.making import MISSING, Step, settings_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import INTRUDERS, Schema, read_values, write_roles
+from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
 
 __all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_of"]
 
@@ -54,6 +54,8 @@ class Recipe:
         The tolerable risk of a person, and the share of persons who may lie above it.
     intruder : {"prosecutor", "journalist"}
         Whether the intruder knows who is in the file.
+    impossible : {"leave out", "refuse"}
+        Whether a record whose place is not on the earth counts as one without a place, or is an error.
     methods : list of mapping
         What `assess` tries instead of everything that fits: ``method`` and, where wanted, ``parameters``, each a value
         or a list of values.
@@ -69,6 +71,7 @@ class Recipe:
     limit: float = 0.25
     tolerate: float = 0.0
     intruder: str = INTRUDERS[0]
+    impossible: str = IMPOSSIBLE[0]
     methods: list[Mapping[str, Any]] = field(default_factory=list)
 
     def tried(self) -> dict[str, list[dict[str, Any]]]:
@@ -192,6 +195,7 @@ def read_recipe(path: str | Path) -> Recipe:
     check_real(recipe.limit, "limit", low=0, high=1)
     check_real(recipe.tolerate, "tolerate", low=0, high=1)
     check_choice(recipe.intruder, "intruder", INTRUDERS)
+    check_choice(recipe.impossible, "impossible", IMPOSSIBLE)
     for name in ("chain", "methods"):
         for step in check_listed(getattr(recipe, name), name):
             _check_step(step, name)

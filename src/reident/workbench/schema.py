@@ -23,7 +23,7 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
+__all__ = ["IMPOSSIBLE", "INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -47,6 +47,8 @@ WORDS = {
 }
 #: The intruder knows that a person is in the file, or does not.
 INTRUDERS = ("prosecutor", "journalist")
+#: A record whose place is not on the earth counts as one without a place, or is an error.
+IMPOSSIBLE = ("leave out", "refuse")
 #: Roles that one column has at most.
 SINGLE = ("person", "household", "weight")
 #: What to do where no column is known.

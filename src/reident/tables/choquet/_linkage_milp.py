@@ -24,8 +24,8 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     (14) prints one sum over all pairs where each pair needs its own row (erratum 4); C is no distance (erratum 2); the
     printed bounds of Moebius values, -(p-1) and p-1, exclude measures of five columns and more (erratum 9).
 
-    Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them; nothing else is
-    done to help the solver. Blocks are all records here, impossible ones included.
+    Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them, and are
+    not scaled further. Blocks are all records here, impossible ones included.
     """
     (n, p), model, eps = release.shape, problem.model, problem.eps
     size = p if model == "weighted_mean" else 2**p - 1

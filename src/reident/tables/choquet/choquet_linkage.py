@@ -124,7 +124,7 @@ class LearnedLinkage:
         Returns
         -------
         LinkageRanges
-            Frames `measure`, `shapley`, `interaction` with `low` and `high`; `is_complete` tells whether every optimal
+            Frames `measure`, `shapley`, `interaction` with `low` and `high`; `is_complete` is whether every optimal
             set is covered, which needs a proven optimum.
 
         Raises
