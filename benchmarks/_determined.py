@@ -1,4 +1,4 @@
-"""Whether the coordinates that a release gives away determine the map at all, whoever searches: a rank, not a search.
+"""Count the records that recovered coordinates determine, by any search: a rank, not a search.
 
 At the truth, the equations |x - r| = value + shift of all recovered values are linear in small moves of records, secret
 places and shifts. Records that no such move takes apart are determined (up to one motion of them all).

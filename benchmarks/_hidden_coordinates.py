@@ -37,13 +37,13 @@ def errors_km(values: FloatArray, true: FloatArray) -> FloatArray:
 
 def measure(seed: int, n: int, d: int, k: int, what: str) -> dict[str, object]:
     """Draw one data set, release it, recover its coordinates, and compare them with the truth."""
-    rounding, noise, told = RELEASES[what]
+    rounding, noise, step_km = RELEASES[what]
     places, released = release(seed, n, d, k, rounding, noise, 0.0)
     busy = time.process_time()
-    found = recover_coordinates(released, told)
+    found = recover_coordinates(released, step_km)
     seconds = time.process_time() - busy
     off = errors_km(found.values_km, lipschitz_coordinates(places, secret_sets(seed, d, k)))
-    wrong = off > (told or EXACT_KM)
+    wrong = off > (step_km or EXACT_KM)
     return {
         "seed": seed, "n": n, "d": d, "k": k, "release": what, "columns": off.shape[1],
         "values": int(np.isfinite(off).sum()), "wrong": int(wrong.sum()),

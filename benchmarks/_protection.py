@@ -83,8 +83,8 @@ def protection_trial(_: np.random.Generator, *, candidate: str, dataset: int) ->
     made = CANDIDATES[candidate]
     places, area = load_country("germany")
     rng = np.random.default_rng([dataset, 17])
-    everybody = people(places, area, _RECORDS + _SIMULATED, rng)
-    homes, others = everybody.iloc[:_RECORDS], everybody.iloc[_RECORDS:]
+    persons = people(places, area, _RECORDS + _SIMULATED, rng)
+    homes, others = persons.iloc[:_RECORDS], persons.iloc[_RECORDS:]
     released = protect(homes, area, made, rng)
     true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
     # Who uses the release takes what is not released for farther than all that is.

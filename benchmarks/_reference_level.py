@@ -21,7 +21,7 @@ from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.distances import unit_vectors
 
 FRESH_FROM = 20000
-#: What is released: rounding and noise, km, and the step that the attack is told.
+#: What is released: rounding and noise, km, and the step that the attack is given.
 RELEASES: dict[str, tuple[float, float, float | None]] = {
     "exact": (0.0, 0.0, None),
     "rounded to 1 mm": (1e-6, 0.0, 1e-6), "rounded to 1 m": (1e-3, 0.0, 1e-3), "rounded to 0.1 km": (0.1, 0.0, 0.1),
@@ -37,10 +37,10 @@ LEVELS = (0.05, 0.01, 0.003, 0.001, 0.0001)
 
 def measure(seed: int, n: int, d: int, k: int, kind: str, what: str) -> dict[str, object]:
     """Draw one data set, release it, attack it, and count what the largest island and the others place wrong."""
-    rounding, noise, told = RELEASES[what]
+    rounding, noise, step_km = RELEASES[what]
     true, released = made(seed, n, d, k, kind, rounding, noise)
     busy = time.process_time()
-    found = locate_by_reference_sets(released, step_km=told, rng=seed)
+    found = locate_by_reference_sets(released, step_km=step_km, rng=seed)
     seconds = time.process_time() - busy
     island = found.positions["island"].to_numpy()
     right_km, away, wrong = max(rounding, 3 * noise, 1e-3), np.array([np.nan]), np.zeros(n, dtype=np.bool_)
@@ -81,9 +81,9 @@ def made(seed: int, n: int, d: int, k: int, kind: str, rounding: float, noise: f
     return true, np.round(released / rounding) * rounding if rounding else released
 
 
-def parser_of(told: str | None, out: str) -> argparse.ArgumentParser:
+def parser_of(description: str | None, out: str) -> argparse.ArgumentParser:
     """Return what the tables over `RELEASES` are asked for: seeds, sizes, releases, and where the rows go."""
-    parser = argparse.ArgumentParser(description=told)
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("seeds", type=int, nargs="+")
     parser.add_argument("--out", type=Path, default=Path(out))
     for name, usual in {"n": 200, "d": 20, "k": 10}.items():

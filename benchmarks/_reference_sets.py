@@ -38,15 +38,17 @@ CODE = ("src/reident/location", "src/reident/kernels/location")
 
 
 def commit() -> str:
-    """Return the commit of the code that is measured; nobody may have changed it since."""
+    """Return the commit of the code that is measured; refuse code that was changed since."""
     root = Path(__file__).resolve().parents[1]
 
-    def told(*asked: str) -> str:
-        return subprocess.run(["git", *asked, "--", *CODE], cwd=root, check=True, capture_output=True, text=True).stdout
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments, "--", *CODE], cwd=root, check=True, capture_output=True, text=True
+        ).stdout
 
-    if changed := told("status", "--porcelain"):
+    if changed := git("status", "--porcelain"):
         raise SystemExit(f"measure what is committed; changed: {changed}")
-    return told("log", "-1", "--format=%h").strip()
+    return git("log", "-1", "--format=%h").strip()
 
 
 def add_row(out: Path, row: Mapping[str, object], code: str) -> None:
@@ -107,7 +109,7 @@ def measure(seed: int, n: int, d: int, k: int, rounding: float, noise: float, mi
         "median_error_km": np.median(error), "largest_error_km": np.max(error),
         "held_out": found.held_out, "p_value": found.p_value,
         "seconds": round(seconds, 1), "cpu_seconds": round(cpu_seconds, 1),
-        # Records that the recovered values fix, whoever searches; only of small exact files, and nan elsewhere.
+        # Records that the recovered values fix by any search; only of small exact files, and nan elsewhere.
         "determined": np.nan if rounding or noise or n > 300 else determined(true, secret_sets(seed, d, k), values),
     }  # fmt: skip
 

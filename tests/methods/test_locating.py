@@ -51,7 +51,7 @@ def multilaterate(release, known, truth, rng):
 
 
 @pytest.mark.parametrize("attack", [register, multilaterate])
-def test_exact_distances_give_everybody_away(attack):
+def test_exact_distances_locate_all_records(attack):
     original, known, truth = files()
     found = attack(released(original), known, truth, 1)
     assert errors_km(found, original).max() < 0.01
@@ -108,7 +108,7 @@ def test_false_matches_do_no_harm():
     assert errors_km(found, original).max() < 5.0
 
 
-def test_too_few_matches_place_nobody():
+def test_too_few_matches_place_no_record():
     original, known, truth = files()
     found = multilateration_attack(released(original), truth.iloc[:2], known, rng=1)
     assert len(found) == 0
@@ -116,7 +116,7 @@ def test_too_few_matches_place_nobody():
     assert not found.is_certified()
 
 
-def test_labels_that_never_agree_place_nobody():
+def test_labels_that_never_agree_place_no_record():
     original, known, _ = files()
     known = known.assign(age=known["age"] + 100)
     found = registration_attack(released(original), known, quasi="age", n_pairs=50, rng=1)
@@ -275,6 +275,6 @@ def test_bad_links():
     with pytest.raises(DataError, match="`links` must be a linkage or a table"):
         multilateration_attack(RELEASE, [("r1", "k1")], KNOWN)
     with pytest.raises(DataError, match="not in both files"):
-        multilateration_attack(RELEASE, TRUTH.assign(known="nobody"), KNOWN)
+        multilateration_attack(RELEASE, TRUTH.assign(known="absent"), KNOWN)
     with pytest.raises(ParameterError, match="`n_pairs` must be at least 1"):
         registration_attack(RELEASE, KNOWN, quasi="age", n_pairs=0)

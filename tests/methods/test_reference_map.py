@@ -127,7 +127,7 @@ def test_missing_distances_and_records_at_one_place_make_nothing_wrong():
     assert errors_km(found, true[twice]).max() < 1e-5
 
 
-def test_without_equal_differences_nobody_is_located():
+def test_without_equal_differences_no_record_is_located():
     released, _ = draw(40, 15, 3, 1)
     lat, lon = points_in_area(AREA, 40, rng=1)
     noisy = released + (noise := np.random.default_rng(0).normal(0, 1e-3, released.shape)) + noise.T
@@ -207,7 +207,7 @@ def test_the_judge_opens_a_release_of_six_decimals():
     assert "rounded to 1e-06 km, are differences of coordinates" in row["assumption"]
 
 
-def test_fine_noise_and_other_distances_rounded_finely_locate_nobody():
+def test_fine_noise_and_other_distances_rounded_finely_locate_no_record():
     released, true = draw(80, 15, 3, 1)
     lat, lon = degrees(true)
     noise = np.random.default_rng(0).normal(0, 0.1, released.shape)
@@ -244,7 +244,7 @@ def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
     assert row["risk"] == 1
     assert "come back exactly" in row["assumption"]
     assert "not made of differences of coordinates" in judged(great_circle_km(lat, lon), lat, lon)["reason"]
-    # Neither a little noise nor another type of number hides the equations, though nobody tells their size.
+    # Neither a little noise nor another type of number hides the equations, though their size is not given.
     noise = np.triu(np.random.default_rng(0).normal(0, 1e-4, released.shape), 1)
     noisy = judged(np.abs(released + noise + noise.T), lat, lon)
     assert noisy["risk"] > 0.9

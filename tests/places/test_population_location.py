@@ -48,7 +48,7 @@ def errors_km(found, homes):
     return great_circle_pairs_km(at["lat_deg"], at["lon_deg"], homes["lat_deg"], homes["lon_deg"])
 
 
-def test_a_list_of_towns_locates_everybody():
+def test_a_list_of_towns_locates_all_records():
     places = towns()
     homes = people(places, 200)
     found = locate_by_population((homes[[]], distances(homes)), places, COUNTRY)
@@ -59,7 +59,7 @@ def test_a_list_of_towns_locates_everybody():
     assert len(found.links) == 0
 
 
-def test_the_outline_alone_locates_everybody():
+def test_the_outline_alone_locates_all_records():
     rng = np.random.default_rng(4)
     lat, lon = rng.uniform(46, 54, 1500), rng.uniform(5, 14, 1500)
     inside = [COUNTRY.contains(point) for point in points(lat, lon)]
@@ -89,7 +89,7 @@ def test_mirror_and_order_do_not_matter():
 
 
 def test_people_of_one_town_are_laid_on_a_larger_one_and_not_certified():
-    # Small clouds find the densest town whoever they are: their halves agree, which says nothing.
+    # Small clouds find the densest town in any case: the agreement of their halves is no evidence.
     places = towns()
     for seed, town in enumerate(np.argsort(places["population"])[:4]):
         homes = people(places.iloc[[town]], 60, seed)
@@ -117,7 +117,7 @@ def test_the_share_of_wrong_maps_that_agree_is_counted_in_pairs():
     np.testing.assert_array_equal(chance_by_others(x, [], near_km), 1)
 
 
-def test_halves_share_nobody_and_are_cut_across():
+def test_halves_share_no_record_and_are_cut_across():
     rng = np.random.default_rng(0)
     x = unit_vectors(rng.uniform(48, 54, 51), rng.uniform(7, 9, 51))
     (south, north), (west, east) = regional_halves(x)
@@ -221,7 +221,7 @@ def test_missing_distances_are_bridged_by_chains():
     assert list(found.positions.index) == list(homes.index)
 
 
-def test_a_whole_whose_parts_nothing_connects_certifies_nobody():
+def test_the_map_of_unconnected_parts_certifies_no_record():
     places = towns()
     homes = people(places, 150)
     d = distances(homes)

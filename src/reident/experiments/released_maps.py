@@ -64,8 +64,8 @@ def located_people(
     """
     places, area = load_country(country)
     rng = np.random.default_rng([dataset, n])
-    everybody = people(places, area, 2 * n - max(n_common, 0), rng)
-    homes = everybody.iloc[:n]
+    persons = people(places, area, 2 * n - max(n_common, 0), rng)
+    homes = persons.iloc[:n]
     if work:
         homes = work_places(homes, places, rng)
     distances = perturb_distances(great_circle_km(homes["lat_deg"], homes["lon_deg"]), sigma_km=sigma_km, rng=rng)
@@ -78,7 +78,7 @@ def located_people(
         distances = np.where(distances > longest_km, np.nan, distances)
     if knowledge == "file":
         table = homes.drop(columns=["lat_deg", "lon_deg"])
-        known = everybody.iloc[n - n_common :].rename(index="k{}".format)
+        known = persons.iloc[n - n_common :].rename(index="k{}".format)
         located = registration_attack((table, distances), known, quasi=list(table.columns), n_pairs=1000, rng=rng)
     else:
         listed = _supposed(places, n_towns, wrong_by, rng) if knowledge == "towns" else None
