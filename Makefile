@@ -48,7 +48,7 @@ fuzz: $(STAMP)
 
 faults: $(STAMP)
 	cd tests && ../$(BIN)/python -m garbage
-	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/house -k "fault or kill or interrupt or full_disk or damaged or second_process or scratch or fit"
+	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/package -k "fault or kill or interrupt or full_disk or damaged or second_process or scratch or fit"
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

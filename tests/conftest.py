@@ -39,7 +39,7 @@ def pytest_itemcollected(item):
 
 #: What compiles every kernel, and what needs hardly one, by the beginning of its place.
 COMPILING = re.compile("tests/(kernels/|house/test_bad_inputs)")
-NEEDING_FEW = re.compile("tests/house/test_(grid|faults|batch|runner|cli|base|layers|maps)")
+NEEDING_FEW = re.compile("tests/package/test_(grid|faults|batch|runner|cli|base|layers|maps)")
 
 
 @pytest.hookimpl(trylast=True)
