@@ -38,7 +38,7 @@ def pytest_itemcollected(item):
 
 
 #: What compiles every kernel, and what needs hardly one, by the beginning of its place.
-COMPILING = re.compile("tests/(kernels/|house/test_bad_inputs)")
+COMPILING = re.compile("tests/(kernels/|package/test_bad_inputs)")
 NEEDING_FEW = re.compile("tests/package/test_(grid|faults|batch|runner|cli|base|layers|maps)")
 
 

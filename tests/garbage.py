@@ -27,8 +27,8 @@ import pandas as pd
 from shapely.geometry import Point
 
 import reident
-from house.bad_inputs.good import GOOD
-from house.test_bad_inputs import call, target
+from package.bad_inputs.good import GOOD
+from package.test_bad_inputs import call, target
 
 #: A thing of each kind that stands where something else belongs.
 KINDS: dict[str, Callable[[], Any]] = {

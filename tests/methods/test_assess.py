@@ -16,7 +16,7 @@ from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench.candidates import Bench
+from reident.workbench.candidates import Evaluator
 from reident.workbench.files import read_file, write_file
 from reident.workbench.recipe import Recipe, recipe_of
 
@@ -279,7 +279,7 @@ def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path,
     def unable(*_):
         raise DataError("no room for 'Zwölf'")
 
-    monkeypatch.setattr(Bench, "make", unable)
+    monkeypatch.setattr(Evaluator, "make", unable)
     done = call(tmp_path, *said)
     assert done.returncode == 0, done.stderr
     assert "no release could be made: nothing is advised (3 of 80 persons are above 25% now)" in done.stdout

@@ -229,14 +229,14 @@ class TestTolerance:
             # 1,770 dependent deviations: the share of one release scatters by a few per cent.
             assert 0.42 < ((gone >= low) & (gone <= high)).mean() < 0.58, method
 
-    def test_rules_of_the_documents_agree_with_the_house(self):
+    def test_rules_of_the_documents_agree_with_ours(self):
         known = self._known(area=shapely.box(6, 47, 15, 55))
-        house = self._window("distance_noise", {"sigma_km": 20.0}, known)
+        ours = self._window("distance_noise", {"sigma_km": 20.0}, known)
         printed = self._window("distance_noise", {"sigma_km": 20.0}, known, rule="normal")
-        np.testing.assert_allclose(house, printed, rtol=0.06)
-        house = self._window("coordinate_noise", {"sigma_deg": 0.2}, known)
+        np.testing.assert_allclose(ours, printed, rtol=0.06)
+        ours = self._window("coordinate_noise", {"sigma_deg": 0.2}, known)
         printed = self._window("coordinate_noise", {"sigma_deg": 0.2}, known, rule="random pairs")
-        np.testing.assert_allclose(house, printed, rtol=0.25)  # the paper's 1,000 pairs scatter
+        np.testing.assert_allclose(ours, printed, rtol=0.25)  # the paper's 1,000 pairs scatter
 
     def test_exact_where_nothing_moves_and_intervals_for_an_embedding(self):
         known = self._known(area=AREA)

@@ -421,8 +421,15 @@ def test_geometries_are_counted_and_numbers_that_may_be_codes_are_noted(tmp_path
     found = rd.workbench.open_file(tmp_path / "a.gpkg")
     assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"region": rng.integers(1, 6, 200), "age": rng.integers(18, 90, 200)})
+    towns = rng.integers(0, 8, 200)
+    table = pd.DataFrame({"plz": [f"0{town}067" for town in towns], "town": [f"town {town}" for town in towns]})
+    table["region"], table["nr"] = rng.integers(1, 6, 200), range(200)
     table.to_csv(tmp_path / "a.csv", index=False)
-    assert any("--text region keeps" in note for note in rd.workbench.open_file(tmp_path / "a.csv").notes)
+    notes = rd.workbench.open_file(tmp_path / "a.csv").notes
+    assert any(note.startswith("plz, town: say the same") for note in notes)
+    assert any("--text region keeps" in note for note in notes)
+    assert not any("equal to an earlier one" in note for note in notes)
+    pd.concat([table, table.head(2)]).to_csv(tmp_path / "b.csv", index=False)
+    assert any(note.startswith("2 record(s) are equal") for note in rd.workbench.open_file(tmp_path / "b.csv").notes)
     codes = rd.workbench.open_file(tmp_path / "a.csv", text="region")
     assert codes.columns.set_index("column")["type"]["region"] == "text"

@@ -77,7 +77,7 @@ def test_parameters_are_those_of_the_function(entry):
             parameter.check(value)
 
 
-#: For each form what methods return that are none of the house's, as `Form.returns` tells.
+#: For each form what methods return that are none of the package's, as `Form.returns` tells.
 RETURNED = {
     "points": [lambda lat, lon: (lat, lon), lambda points: points.iloc[:-1][["lon_deg", "lat_deg"]]],
     "distances": [lambda distances_km: distances_km],

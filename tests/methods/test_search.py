@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident.workbench.candidates import Bench, step_text
+from reident.workbench.candidates import Evaluator, step_text
 from reident.workbench.making import Step
 from reident.workbench.search import search_release
 
@@ -58,7 +58,7 @@ def search(persons, folder):
 
 def counted(monkeypatch, stop_after=None, how=None):
     """Count the candidates judged, and end the process or the search after some."""
-    judged, real = [], Bench.judge
+    judged, real = [], Evaluator.judge
 
     def judge(self, steps, shown):
         if len(judged) == stop_after:
@@ -66,7 +66,7 @@ def counted(monkeypatch, stop_after=None, how=None):
         judged.append("; ".join(map(step_text, steps)))
         return real(self, steps, shown)
 
-    monkeypatch.setattr(Bench, "judge", judge)
+    monkeypatch.setattr(Evaluator, "judge", judge)
     return judged
 
 
@@ -123,7 +123,7 @@ def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
     other = table.copy()
     other.loc[200, "lat_deg"] += 0.5  # a row that printing leaves out
     digests = [
-        Bench(rd.Dataset(people, public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
+        Evaluator(rd.Dataset(people, public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
         for given in (table, table.copy(), other)
     ]
     assert digests[0] == digests[1] != digests[2]

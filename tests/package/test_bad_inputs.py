@@ -1,7 +1,7 @@
 """Bad inputs to the public functions: each ends at once, with an error of ours that names the parameter and the value.
 
 Most follow from the signature and from the good call: an argument beyond its declared range, a table without records, a
-matrix that is not symmetric, a seed with a sign. `house.bad_inputs.bad` holds the others.
+matrix that is not symmetric, a seed with a sign. `package.bad_inputs.bad` holds the others.
 """
 
 import inspect
@@ -16,9 +16,9 @@ import pytest
 
 import public
 import reident
-from house.bad_inputs.bad import DATA, PARAMETERS, TOGETHER
-from house.bad_inputs.good import GOOD
-from house.bad_inputs.inputs import (
+from package.bad_inputs.bad import DATA, PARAMETERS, TOGETHER
+from package.bad_inputs.good import GOOD
+from package.bad_inputs.inputs import (
     AGES,
     AREA,
     BOWTIE,

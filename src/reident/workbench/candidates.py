@@ -29,7 +29,7 @@ from reident.workbench.pipeline import as_release
 from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
 
-__all__ = ["PLACE", "ROW", "Bench", "NetworkBench", "Part", "evaluate_chain", "recipe_step", "step_text"]
+__all__ = ["PLACE", "ROW", "Evaluator", "NetworkEvaluator", "Part", "evaluate_chain", "recipe_step", "step_text"]
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
@@ -50,7 +50,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Evaluator:
     """The data and the rule by which chains are evaluated.
 
     ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
@@ -222,7 +222,7 @@ class Bench:
         return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 
-class NetworkBench(Bench):
+class NetworkEvaluator(Evaluator):
     """A network and the rule by which its releases are evaluated; `kept` is the share of edges in common."""
 
     @property
@@ -285,14 +285,19 @@ class NetworkBench(Bench):
 
 
 def evaluate_chain(
-    rng: np.random.Generator, *, context: tuple[Bench, list[Entry]], bench: str, steps: str, columns_shown: str
+    rng: np.random.Generator,
+    *,
+    context: tuple[Evaluator, list[Entry]],
+    evaluator: str,
+    steps: str,
+    columns_shown: str,
 ) -> dict[str, Any]:
     """Evaluate one candidate, a trial of `sweep`: JSON of its steps and of the protected columns that are released.
 
-    The draws of a chain follow from the bench's seed. `context`: the bench, and the methods that the user's session
-    registered; `bench`: its digest.
+    The draws of a chain follow from the evaluator's seed. `context`: the evaluator, and the methods that the user's
+    session registered; `evaluator`: its digest.
     """
-    del rng, bench
+    del rng, evaluator
     for entry in context[1]:
         register(entry)
     chain = [Step(step["method"], columns=step.get("columns"), **step["parameters"]) for step in json.loads(steps)]

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
+from reident.tables.classes import class_ids
+from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
 from reident.workbench.roles import doubtful_places, place_columns, propose
@@ -26,8 +30,8 @@ _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
 _BELOW = 5
-#: Values up to which whole numbers may be codes.
-_FEW_NUMBERS = 12
+#: Values from which two columns that correspond do so by no chance, and up to which whole numbers may be codes.
+_FEWEST_SAME, _FEW_NUMBERS = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +234,7 @@ def describe(
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
-    look += _few_numbers(data, types)
+    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
@@ -240,6 +244,19 @@ def describe(
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
     """Return the columns of a sheet that hold texts alone, which may be numbers or dates."""
     return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
+
+
+def _same_values(table: pd.DataFrame) -> list[str]:
+    """Return notes about records that are equal, and about columns that correspond, such as postcodes and towns."""
+    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table}
+    n = len(table) - class_ids(list(codes.values()))[1] if codes else 0
+    notes = [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
+    names = [name for name, code in codes.items() if _FEWEST_SAME <= code.max(initial=-1) + 1 <= len(table) / 2]
+    return notes + [
+        f"{first}, {second}: say the same, value by value: a release needs one of them"
+        for first, second in combinations(names, 2)
+        if np.array_equal(codes[first], codes[second])  # codes count values as they are met
+    ]
 
 
 def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:

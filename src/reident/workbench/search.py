@@ -19,7 +19,15 @@ from reident.experiments.sweep import connected, sweep
 from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
-from reident.workbench.candidates import PLACE, ROW, Bench, NetworkBench, Part, evaluate_chain, recipe_step
+from reident.workbench.candidates import (
+    PLACE,
+    ROW,
+    Evaluator,
+    NetworkEvaluator,
+    Part,
+    evaluate_chain,
+    recipe_step,
+)
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.knowledge import KnowledgePrice
@@ -211,7 +219,7 @@ def search_release(
     others : sequence of str
         Columns released as they are.
     limit, tolerate, missing, draws, seed, scale
-        The rule: see `Bench`.
+        The rule: see `Evaluator`.
     max_judged : int
         Chains that are judged at most.
     jobs : int or str
@@ -221,13 +229,13 @@ def search_release(
     progress : bool or callable
         Show how many chains were judged, or call a function with this number and the largest.
     """
-    kind = Bench if dataset.named_network is None else NetworkBench
-    bench = kind(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
-    parts = [[bench.part(step, slot) for step in slot] for slot in slots]
+    kind = Evaluator if dataset.named_network is None else NetworkEvaluator
+    evaluator = kind(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
+    parts = [[evaluator.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
-    bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)))
+    evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(touched)))
     every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
-    every = sorted(every, key=bench.promise, reverse=True)
+    every = sorted(every, key=evaluator.promise, reverse=True)
     chains = [chain for chain in every if not any(part.reason for part in chain)]
     apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
     judged: dict[tuple[int, ...], tuple[tuple[Part, ...], dict[str, Any]]] = {}
@@ -258,7 +266,7 @@ def search_release(
                 break
         return list(listed.values())
 
-    name = bench.digest()
+    name = evaluator.digest()
     n_at_once = jobs if isinstance(jobs, int) else 4
     with ExitStack() as stack:
         client, began = None, time.monotonic()  # for all batches the same workers
@@ -269,15 +277,15 @@ def search_release(
             if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
                 client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
             grid = [
-                {"bench": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
-                 "columns_shown": json.dumps(bench.shown(piece))}
+                {"evaluator": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
+                 "columns_shown": json.dumps(evaluator.shown(piece))}
                 for piece in batch
             ]  # fmt: skip
             rows = sweep(evaluate_chain, grid, seed=seed, cache=cache, scheduler=client, progress=False,
-                         context=(bench, registered()))  # fmt: skip
+                         context=(evaluator, registered()))  # fmt: skip
             for piece, row in zip(batch, rows.to_dict("records"), strict=True):
                 row = {column: row[column] for column in ROW if column in row and row[column] is not None}
-                judged[key(piece)] = piece, bench.row_of(piece) | row
+                judged[key(piece)] = piece, evaluator.row_of(piece) | row
             bar.update(len(batch))
             if callable(progress):
                 progress(len(judged), bar.total)
@@ -285,20 +293,20 @@ def search_release(
     chosen = next((chain for chain in complete if first(True, chain)), None)
     unmade = [part for slot in parts for part in slot if part.reason]
     table = [row for _, row in judged.values()]
-    table += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
-    before, records, known = bench.before(), bench.records, bench.known
+    table += [evaluator.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
+    before, records, known = evaluator.before(), evaluator.records, evaluator.known
     search = Search(pd.DataFrame(table, columns=ROW), before, records, known, len(every), draws, scale,
-                    price_before=bench.priced(records[known]))  # fmt: skip
+                    price_before=evaluator.priced(records[known]))  # fmt: skip
     if chosen is None:
-        return replace(search, groups=bench.groups(bench.original(), before))
-    steps, columns = [part.step for part in chosen if part.step], bench.shown(chosen)
-    first_draw, released = bench.release(steps, set(columns), 0)
-    after = bench.evaluate(released, quick=False)
+        return replace(search, groups=evaluator.groups(evaluator.original(), before))
+    steps, columns = [part.step for part in chosen if part.step], evaluator.shown(chosen)
+    first_draw, released = evaluator.release(steps, set(columns), 0)
+    after = evaluator.evaluate(released, quick=False)
     return replace(
         search, chain=[recipe_step(step) for step in steps],
         withhold=[column for column in known if column not in columns], after=after, released=released.table,
-        losses=bench.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
-        price_after=bench.priced(released.table), groups=bench.groups(released, after),
+        losses=evaluator.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
+        price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from shapely.geometry import Point, Polygon, box
 
 import reident
 import reident.base
-from house.bad_inputs.inputs import (
+from package.bad_inputs.inputs import (
     AGES,
     AREA,
     BAD_MASK,

@@ -9,7 +9,7 @@ from shapely.geometry import box
 import reident
 import reident.base
 import reident.data.datasets
-from house.bad_inputs.inputs import (
+from package.bad_inputs.inputs import (
     AGES,
     AREA,
     GRAPH,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from shapely.geometry import Point, Polygon, box
 
-from house.bad_inputs.inputs import (
+from package.bad_inputs.inputs import (
     AREA,
     BOWTIE,
     DIRECTED,
