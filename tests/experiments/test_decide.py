@@ -11,9 +11,9 @@ from reident.experiments.decide import (
     datasets_needed,
     decide_table,
     holm,
-    judge,
     nominal_level,
     published_error,
+    verdict_of,
 )
 from reident.experiments.sentences import decide_sentence
 
@@ -99,11 +99,11 @@ def test_the_verdict_does_not_use_later_data_sets():
 def test_a_paper_of_few_repetitions_is_undecidable_and_as_printed_it_is_not():
     values, table = paper(np.random.default_rng(7))
     vague = dataclasses.replace(table, repetitions=1, margin=np.full(CELLS, 0.02))
-    verdict = judge(components(values), vague)
+    verdict = verdict_of(components(values), vague)
     assert verdict.is_undecidable
     needed = datasets_needed(float(published_error(components(values), vague)[0]), 0.02)
     assert 20 < needed < 70  # (2.93 x .041 / .02)^2
-    assert not judge(components(values), dataclasses.replace(vague, n_datasets=np.inf)).is_undecidable
+    assert not verdict_of(components(values), dataclasses.replace(vague, n_datasets=np.inf)).is_undecidable
 
 
 def test_cells_that_never_vary_are_judged():

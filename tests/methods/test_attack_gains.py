@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import reident as rd
 from reident.methods import entries
 from reident.methods.attacks import run_attack
-from reident.methods.outcome import NotApplicable, judge_persons
+from reident.methods.outcome import NotApplicable, person_risks
 from reident.methods.release import Knowledge, Release
 from reident.tables.labels import common_texts, places_among
 
@@ -31,7 +31,7 @@ def attacked(name, table, released, secrets, n_known=None):
         known[QUASI], QUASI, truth=release.table.index.get_indexer(known.index), sensitive="ill",
         secrets=secrets.iloc[:n_known],
     )  # fmt: skip
-    return judge_persons(run_attack(name, release, knowledge), limit=0.25)
+    return person_risks(run_attack(name, release, knowledge), limit=0.25)
 
 
 ATTACKS = [entry.name for entry in entries("attack") if entry.data == "table" and not entry.costly]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident.base import wilson_interval
-from reident.methods.outcome import Outcome, gain, judge_persons
+from reident.methods.outcome import Outcome, gain, person_risks
 
 
 def outcome(confidence, right):
@@ -18,7 +18,7 @@ def outcome(confidence, right):
 def test_the_few_most_confident_claims_are_judged_by_themselves_where_they_are_right():
     """Confidence everywhere too high, so that it cannot be kept; ten persons are found, 990 are not."""
     confidence = np.linspace(0.3, 0.99, 1000)
-    row, persons = judge_persons(outcome(confidence, np.arange(1000) >= 990), limit=0.25)
+    row, persons = person_risks(outcome(confidence, np.arange(1000) >= 990), limit=0.25)
     assert persons["above"].tolist() == [False] * 990 + [True] * 10
     assert row["worst"] == 1
 
@@ -27,13 +27,13 @@ def test_the_few_most_confident_claims_are_judged_by_themselves_where_they_are_r
 def test_claims_that_are_right_by_chance_are_not_set_apart(seed):
     rng = np.random.default_rng(seed)
     right = rng.permutation(np.arange(1000) < 16)
-    _, persons = judge_persons(outcome(rng.uniform(0.3, 0.99, 1000), right), limit=0.25)
+    _, persons = person_risks(outcome(rng.uniform(0.3, 0.99, 1000), right), limit=0.25)
     assert not persons["above"].any()
 
 
 def test_ties_in_confidence_stay_together():
     confidence = np.repeat([0.9, 0.99], [300, 100])
-    row, persons = judge_persons(outcome(confidence, np.arange(400) >= 340), limit=0.25)
+    row, persons = person_risks(outcome(confidence, np.arange(400) >= 340), limit=0.25)
     assert persons["risk"].nunique() == 2
     assert row["n_above"] == 100
 
@@ -60,7 +60,7 @@ def claims(draw):
 @settings(max_examples=200)
 @given(claims())
 def test_no_mean_lies_above_the_risk_of_the_worst_person_beyond_chance(outcome):
-    row, persons = judge_persons(outcome, limit=0.25)
+    row, persons = person_risks(outcome, limit=0.25)
     assert row["worst"] == persons["risk"].max()
     assert row["residual"] <= row["worst"]
     least = wilson_interval(row["risk"] * row["n"], row["n"], level=0.999).low
@@ -74,7 +74,7 @@ def test_a_model_that_is_right_more_often_than_its_control_is_not_switched_off()
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"confidence": 0.8, "right": rng.permutation(np.arange(600) < 360).astype(float)}, range(600))
     frame = frame.assign(control=rng.permutation(np.arange(600) < 240).astype(float), base=0.35, present=True)
-    row, persons = judge_persons(Outcome(frame, "attribute", "drawn"), limit=0.25)
+    row, persons = person_risks(Outcome(frame, "attribute", "drawn"), limit=0.25)
     assert row["residual"] == pytest.approx(1 / 3)
     assert persons["risk"].mean() == pytest.approx(1 / 3, abs=0.02)
     assert persons["above"].all()

@@ -1,4 +1,4 @@
-"""The judge against naive intruders: no judged risk lies below what a dozen lines of plain code get."""
+"""The evaluation against naive intruders: no judged risk lies below what a dozen lines of plain code get."""
 
 import itertools
 
@@ -14,7 +14,7 @@ import reident as rd
 from judged import attacked
 from reident.base import DataError, ParameterError
 from reident.methods.attacks import run_attack
-from reident.methods.outcome import NotApplicable, Outcome, judge
+from reident.methods.outcome import NotApplicable, Outcome, person_risks
 from reident.methods.release import Knowledge, Release
 from reident.places.distances import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
@@ -273,7 +273,11 @@ def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
     assert row_of(found, "similarity")["share_above_limit"] == 1
 
 
-# The judge's own rules.
+# The rules of risks.
+
+
+def risks_of(outcome, limit):
+    return person_risks(outcome, limit)[0]
 
 
 def outcome(confidence, right, base=0.01, **options):
@@ -284,33 +288,33 @@ def outcome(confidence, right, base=0.01, **options):
 def test_a_calibrated_confidence_is_kept_and_another_corrected():
     rng = np.random.default_rng(0)
     sure = rng.uniform(0, 1, 5000)
-    good = judge(outcome(sure, rng.random(5000) < sure), 0.25)
+    good = risks_of(outcome(sure, rng.random(5000) < sure), 0.25)
     assert good["share_above_limit"] == pytest.approx((sure > 0.25).mean())
-    bad = judge(outcome(sure, rng.random(5000) < 0.1 * sure), 0.25)
+    bad = risks_of(outcome(sure, rng.random(5000) < 0.1 * sure), 0.25)
     assert bad["share_above_limit"] == 0
     assert bad["worst"] < 0.2
 
 
 def test_guessing_is_told_from_disclosure():
     rng = np.random.default_rng(1)
-    found = judge(outcome(np.ones(2000), rng.random(2000) < 0.01, base=0.01), 0.25)
+    found = risks_of(outcome(np.ones(2000), rng.random(2000) < 0.01, base=0.01), 0.25)
     assert found["verdict"] == "not told apart from guessing"
-    assert judge(outcome(np.ones(2000), rng.random(2000) < 0.1, base=0.01), 0.25)["verdict"] == "within the limit"
-    assert judge(outcome(np.ones(2000), rng.random(2000) < 0.5, base=0.01), 0.25)["verdict"] == "above the limit"
+    assert risks_of(outcome(np.ones(2000), rng.random(2000) < 0.1, base=0.01), 0.25)["verdict"] == "within the limit"
+    assert risks_of(outcome(np.ones(2000), rng.random(2000) < 0.5, base=0.01), 0.25)["verdict"] == "above the limit"
 
 
 def test_the_upper_end_decides():
     """Twenty of a hundred: a quarter lies inside the interval, so the release is refused; of ten thousand it is not."""
     for n, verdict in ((100, "above the limit"), (10_000, "within the limit")):
-        assert judge(outcome(np.ones(n), np.arange(n) % 5 == 0), 0.25)["verdict"] == verdict
+        assert risks_of(outcome(np.ones(n), np.arange(n) % 5 == 0), 0.25)["verdict"] == verdict
 
 
 def test_attributes_are_judged_by_what_they_gain():
     n = 1000
-    usual = judge(outcome(np.full(n, 0.8), np.arange(n) % 5 > 0, base=0.8, what="attribute", proven=True), 0.25)
+    usual = risks_of(outcome(np.full(n, 0.8), np.arange(n) % 5 > 0, base=0.8, what="attribute", proven=True), 0.25)
     assert usual["verdict"] == "not told apart from guessing"
     assert usual["worst"] == 0
-    sure = judge(outcome(np.ones(n), np.ones(n), base=0.8, what="attribute", proven=True), 0.25)
+    sure = risks_of(outcome(np.ones(n), np.ones(n), base=0.8, what="attribute", proven=True), 0.25)
     assert (sure["worst"], sure["residual"], sure["verdict"]) == (1.0, 1.0, "above the limit")
 
 
@@ -325,11 +329,11 @@ def _judged_places(n, sd_km, repetitions, seed):
         release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
         knowledge = Knowledge(known, [], np.arange(n))
         found = run_attack("known_mask", release, knowledge)
-        judged = judge(found, 0.25)
+        judged = risks_of(found, 0.25)
         got["confidence"].append(judged["confidence"])
         got["right"].append(judged["risk"])
         got["above"].append((found.claims["confidence"] > 0.25).mean())
-        got["assigned"].append(judge(run_attack("place_assignment", release, knowledge), 0.25)["risk"])
+        got["assigned"].append(risks_of(run_attack("place_assignment", release, knowledge), 0.25)["risk"])
     return {name: float(np.mean(values)) for name, values in got.items()}
 
 

@@ -58,7 +58,7 @@ def search(persons, folder):
 
 def counted(monkeypatch, stop_after=None, how=None):
     """Count the candidates judged, and end the process or the search after some."""
-    judged, real = [], Evaluator.judge
+    judged, real = [], Evaluator.evaluate_steps
 
     def judge(self, steps, shown):
         if len(judged) == stop_after:
@@ -66,7 +66,7 @@ def counted(monkeypatch, stop_after=None, how=None):
         judged.append("; ".join(map(step_text, steps)))
         return real(self, steps, shown)
 
-    monkeypatch.setattr(Evaluator, "judge", judge)
+    monkeypatch.setattr(Evaluator, "evaluate_steps", judge)
     return judged
 
 

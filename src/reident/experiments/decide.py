@@ -204,7 +204,7 @@ def holm(p_values: np.ndarray, alpha: float) -> np.ndarray:
     return is_rejected
 
 
-def judge(parts: Components, table: PublishedTable) -> Verdict:
+def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     """Judge one table at one look."""
     margins, is_supported = support(parts, table)
     cells = np.flatnonzero(is_supported)
@@ -245,7 +245,7 @@ def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, in
     """
     decision = None
     for n in (n for n in table.schedule if n <= len(values)):
-        decision = judge(components(values[:n]), table), n
+        decision = verdict_of(components(values[:n]), table), n
         if decision[0].verdict != "open" or decision[0].is_undecidable:
             break
     return decision

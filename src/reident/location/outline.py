@@ -51,7 +51,7 @@ def align_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tup
         if tried_cost <= now_cost or rng.random() < np.exp(now_cost - tried_cost):
             now, now_cost = tried, tried_cost
         if turn > _WALK // 8 and turn % 10 == 0:
-            places.append(board.laid(now, mirror))
+            places.append(board.placed(now, mirror))
     mean = np.mean(places, axis=0)
     spread = float(np.sqrt(((np.array(places) - mean) ** 2).sum(axis=2).mean(axis=0)).mean())
     target = board.to_sphere(mean)
@@ -93,14 +93,14 @@ class _Board:
         angle = np.linalg.norm(plane, axis=1)[:, None] / RADIUS_KM
         return np.asarray(np.cos(angle) * self._up + np.sinc(angle / np.pi) * (plane / RADIUS_KM) @ self._axes)
 
-    def laid(self, at: FloatArray, mirror: float) -> FloatArray:
+    def placed(self, at: FloatArray, mirror: float) -> FloatArray:
         """Return the points turned by ``at[0]`` and moved by the rest, km."""
         cosine, sine = np.cos(at[0]), np.sin(at[0])
         return np.asarray(self._flat * [1, mirror] @ np.array([[cosine, sine], [-sine, cosine]]) + at[1:])
 
     def outside_km(self, at: FloatArray, mirror: float) -> float:
         """Return the sum of the distances from the area, a tenth of its width at most each."""
-        cells = (self.laid(at, mirror) - self._low) / self._cell
+        cells = (self.placed(at, mirror) - self._low) / self._cell
         outside = map_coordinates(self._outside, cells.T, order=1, mode="nearest")
         return float(np.minimum(outside, 0.1 * self.width).sum())
 

@@ -14,7 +14,7 @@ from reident.base import DataError, FloatArray, IntArray, ParameterError, wilson
 from reident.methods.release import Knowledge, Release
 
 __all__ = [
-    "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "judge", "judge_persons", "refused",
+    "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "person_risks", "refused",
 ]  # fmt: skip
 
 #: Claims that are looked at together to learn how often claims of their kind are right.
@@ -114,12 +114,7 @@ def gain(attack: Any, control: Any) -> FloatArray:
     return gained
 
 
-def judge(outcome: Outcome, limit: float) -> dict[str, Any]:
-    """Turn claims into the risk of all persons in the file; see `judge_persons`."""
-    return judge_persons(outcome, limit)[0]
-
-
-def judge_persons(
+def person_risks(
     outcome: Outcome, limit: float, *, presence: pd.Series | None = None
 ) -> tuple[dict[str, Any], pd.DataFrame]:
     """Turn claims into risks: of all persons in the file, and of each.
@@ -153,7 +148,7 @@ def judge_persons(
     elif outcome.what == "attribute" and len(outside):
         control = float(outside["right"].mean())
     rate = wilson_interval(float(inside["right"].sum()), n)
-    risk, top = (_confidence_risks if _borne_out(inside, outcome) else _risks_by_kind)(inside, outcome)
+    risk, top = (_confidence_risks if _is_calibrated(inside, outcome) else _risks_by_kind)(inside, outcome)
     if presence is not None:
         probability = presence.reindex(inside.index).to_numpy(float)
         risk, top = risk * probability, top * probability
@@ -246,7 +241,7 @@ def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatAr
     return parts
 
 
-def _borne_out(claims: pd.DataFrame, outcome: Outcome) -> bool:
+def _is_calibrated(claims: pd.DataFrame, outcome: Outcome) -> bool:
     """Tell whether claims of every kind are right as often as they are confident, all tests together at 1 %.
 
     Proven confidence may be too high for persons who are not found, never too low. Where there is a control claims that

@@ -15,7 +15,7 @@ import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.tables._criteria import Criteria
-from reident.tables._lattice_nodes import Classes, Coded, Judge, Kept, Node
+from reident.tables._lattice_nodes import Classes, Coded, Kept, Node, NodeTester
 from reident.tables._losses import LevelLosses
 from reident.tables._published import settle_by_sublattices
 from reident.tables.hierarchy import Hierarchy
@@ -89,12 +89,12 @@ def _settle(satisfies: Callable[[Node], bool], fineness: FloatArray) -> np.ndarr
     return tags
 
 
-def _settle_each(judge: Judge, fineness: FloatArray) -> np.ndarray:
+def _settle_each(tester: NodeTester, fineness: FloatArray) -> np.ndarray:
     """As `_settle`, for criteria that are not monotone: k prunes, every other node is judged for itself."""
-    tags = _settle(judge.big_enough, fineness)
+    tags = _settle(tester.big_enough, fineness)
     for node in np.argwhere(tags == 1):
         at = _node(node)
-        tags[at] = 1 if judge.satisfies(at) else -1
+        tags[at] = 1 if tester.satisfies(at) else -1
     return tags
 
 
@@ -131,8 +131,8 @@ def search(
     shape = tuple(int(levels) for levels in coded.levels)
     if reason := too_large(shape):
         raise ParameterError(reason)
-    judge = Judge(coded, criteria, limit)
-    monotone = criteria.monotone_with_suppression or judge.most == 0
+    tester = NodeTester(coded, criteria, limit)
+    monotone = criteria.monotone_with_suppression or tester.most == 0
     if published and not monotone:
         raise ParameterError(
             "`method` = 'published' tags nodes by others, got criteria that are not monotone where records are "
@@ -140,17 +140,17 @@ def search(
         )
     fineness = coded.fineness()
     if published:
-        tags = settle_by_sublattices(judge.grouped, shape)
+        tags = settle_by_sublattices(tester.grouped, shape)
     else:
-        tags = _settle(judge.satisfies, fineness) if monotone else _settle_each(judge, fineness)
+        tags = _settle(tester.satisfies, fineness) if monotone else _settle_each(tester, fineness)
     minimal = _minimal(tags)
     if not minimal.any():
-        raise DataError(_why_none(judge, shape, limit))
+        raise DataError(_why_none(tester, shape, limit))
     losses = LevelLosses(coded.maps, coded.levels, coded.counts, coded.values, coded.n)
-    scorer = _Scorer(judge, losses, loss, charge_suppressed)
+    scorer = _Scorer(tester, losses, loss, charge_suppressed)
     solutions = sorted(scorer.score(_node(node)) for node in np.argwhere(minimal))
     best = _exact(scorer, tags, min(solutions)) if exact else solutions[0]
-    classes = judge.classes(best.node)
+    classes = tester.classes(best.node)
     ids = np.where(classes.is_retained, np.cumsum(classes.is_retained) - 1, -1)[classes.group]
     return Found(
         node=best.node,
@@ -158,7 +158,7 @@ def search(
         classes=ids[coded.tuple_of],
         solutions=_solutions_frame(quasi, solutions),
         lattice=_lattice_frame(quasi, tags, minimal),
-        n_checked=len(judge.checked),
+        n_checked=len(tester.checked),
     )
 
 
@@ -179,11 +179,11 @@ class _Solution:
 
 
 class _Scorer:
-    def __init__(self, judge: Judge, losses: LevelLosses, loss: str, charged: bool) -> None:
-        self.judge, self.losses, self.loss, self.charged = judge, losses, loss, charged
+    def __init__(self, tester: NodeTester, losses: LevelLosses, loss: str, charged: bool) -> None:
+        self.tester, self.losses, self.loss, self.charged = tester, losses, loss, charged
 
     def losses_of(self, node: Node, classes: Classes) -> dict[str, float]:
-        coded = self.judge.coded
+        coded = self.tester.coded
         gone = ~classes.is_retained[classes.group]
         weights = coded.weights[gone]
         suppressed = [
@@ -194,22 +194,22 @@ class _Scorer:
         return self.losses.at(node, retained.n_records, retained.squares, suppressed, charged=self.charged)
 
     def score(self, node: Node) -> _Solution:
-        if self.judge.is_plain and self.loss in ("precision", "discernibility"):
+        if self.tester.is_plain and self.loss in ("precision", "discernibility"):
             # These need the sizes of the classes only.
-            retained = self.judge.kept_at(node)
-            none = [np.zeros_like(counts) for counts in self.judge.coded.counts]
+            retained = self.tester.kept_at(node)
+            none = [np.zeros_like(counts) for counts in self.tester.coded.counts]
             value = self.losses.at(node, retained.n_records, retained.squares, none, charged=self.charged)[self.loss]
         else:
-            classes = self.judge.classes(node)
+            classes = self.tester.classes(node)
             retained = Kept.of(classes.sizes[classes.is_retained], 0)
             value = self.losses_of(node, classes)[self.loss]
-        n_suppressed = self.judge.coded.n - retained.n_records
+        n_suppressed = self.tester.coded.n - retained.n_records
         return _Solution(round(value, 12), n_suppressed, sum(node), node, value, retained.n_classes)
 
 
 def _exact(scorer: _Scorer, tags: np.ndarray, best: _Solution) -> _Solution:
     """Return the best of all nodes that satisfy, from the least bound of the loss upwards until it exceeds the best."""
-    bounds = scorer.losses.bound(scorer.loss, charged=scorer.charged, budget=scorer.judge.most)
+    bounds = scorer.losses.bound(scorer.loss, charged=scorer.charged, budget=scorer.tester.most)
     candidates = np.argwhere(tags == 1)
     lower_bounds = bounds[tuple(candidates.T)]
     for place in np.argsort(lower_bounds, kind="stable"):
@@ -219,12 +219,12 @@ def _exact(scorer: _Scorer, tags: np.ndarray, best: _Solution) -> _Solution:
     return best
 
 
-def _why_none(judge: Judge, shape: Node, limit: float) -> str:
+def _why_none(tester: NodeTester, shape: Node, limit: float) -> str:
     """Say how close the most general node comes."""
     top = tuple(size - 1 for size in shape)
-    n, n_suppressed = judge.coded.n, judge.classes(top).n_suppressed
+    n, n_suppressed = tester.coded.n, tester.classes(top).n_suppressed
     return (
-        f"no generalisation satisfies the criteria while suppressing at most {judge.most} of {n} records "
+        f"no generalisation satisfies the criteria while suppressing at most {tester.most} of {n} records "
         f"(`suppression_limit` {limit:g}): the most general node {top} would suppress {n_suppressed}"
         + (", and a release may not be empty" if n_suppressed == n else "")
     )

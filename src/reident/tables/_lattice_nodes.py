@@ -18,7 +18,7 @@ from reident.tables._criteria import Criteria, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, first_rows
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["Classes", "Coded", "Judge", "Kept", "Node"]
+__all__ = ["Classes", "Coded", "Kept", "Node", "NodeTester"]
 
 Node = tuple[int, ...]
 
@@ -148,7 +148,7 @@ class Classes:
         return int(self.sizes[~self.is_retained].sum())
 
 
-class Judge:
+class NodeTester:
     """Counts nodes and decides whether they satisfy the criteria."""
 
     def __init__(self, coded: Coded, criteria: Criteria, limit: float) -> None:

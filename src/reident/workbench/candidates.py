@@ -156,7 +156,7 @@ class Evaluator:
         words = ", ".join("the place" if name == PLACE else name for name in withheld)
         return {"chain": "; ".join(step_text(part.step) for part in chain if part.step), "withheld": words}
 
-    def judge(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
+    def evaluate_steps(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
         """Evaluate a chain draw by draw, up to the one that refuses it.
 
         Costly attacks meet the first draw of a chain that passed the others. The row is that of the worst report; it
@@ -301,7 +301,7 @@ def evaluate_chain(
     for entry in context[1]:
         register(entry)
     chain = [Step(step["method"], columns=step.get("columns"), **step["parameters"]) for step in json.loads(steps)]
-    return context[0].judge(chain, json.loads(columns_shown))
+    return context[0].evaluate_steps(chain, json.loads(columns_shown))
 
 
 def recipe_step(step: Step) -> dict[str, Any]:

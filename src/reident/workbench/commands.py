@@ -288,7 +288,7 @@ def check(
     tested along the pairs of records.
     """
     from reident.workbench.check import check as run
-    from reident.workbench.check.judge import QUICK
+    from reident.workbench.check.checking import QUICK
     from reident.workbench.check.reading import SAME_ORDER, pairs_beside
     from reident.workbench.dataset import Dataset
     from reident.workbench.files import read_like

@@ -12,7 +12,7 @@ import pandas as pd
 from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
 from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
-from reident.methods.outcome import NotApplicable, Outcome, judge_persons
+from reident.methods.outcome import NotApplicable, Outcome, person_risks
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
@@ -176,7 +176,7 @@ def evaluate(
                 raise NotApplicable(call)
             about = placed if entry is not None and entry.data == "places" else (release, background)
             outcome = call(*about, seed)
-            summary, each = judge_persons(
+            summary, each = person_risks(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}

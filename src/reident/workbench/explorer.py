@@ -101,7 +101,7 @@ class Explorer(Page):
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
         self.button = widgets.Button(description="Draw the map", button_style="primary")
-        self.judge = widgets.Button(description="Judge it by every attack", layout=widgets.Layout(width="auto"))
+        self.check_button = widgets.Button(description="Check it by every attack", layout=widgets.Layout(width="auto"))
         self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.data.observe(lambda _: self._offer(), "value")
@@ -111,9 +111,9 @@ class Explorer(Page):
         self.limit.observe(lambda _: self.show(), "value")
         self.map.observe(lambda _: self.show(), "release")
         self.button.on_click(lambda _: self.run(wait=False))
-        self.judge.on_click(lambda _: self.check())
+        self.check_button.on_click(lambda _: self.check())
         self._offer()
-        results = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
+        results = widgets.VBox([self.map, self.state, self.check_button, self.verdict, self.behind])
         results.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
         controls = widgets.VBox(
             [self.data, self.methods.widget, self.repetitions, widgets.HBox([self.button, self.stop]), self.attack,
@@ -233,7 +233,7 @@ class Explorer(Page):
         """Show the claims of the intruder in the first repetition of the chosen release."""
         trial = self._chosen()
         self.verdict.value = self.behind.value = ""
-        self.judge.disabled = trial is None
+        self.check_button.disabled = trial is None
         self.button.disabled, self.stop.disabled = self.is_busy, not self.is_busy
         silent = self.plan.not_applicable(self.trials) if self.plan is not None and len(self.trials) else {}
         if why := silent.get(self.attack.value):
