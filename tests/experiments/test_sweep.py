@@ -99,6 +99,8 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     assert frame.attrs["n_run"] <= 1 < frame.attrs["n_read"]
 
 
+# The socket of a worker that killed itself is closed when it is collected.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("trial", "jobs"), [(grid_trials.failing, 1), (grid_trials.deadly, 2)])
 def test_a_failed_trial_is_named_and_the_others_are_stored(tmp_path, trial, jobs):
     grid = {"mu": [1, 2, 3]}

@@ -215,7 +215,7 @@ def test_spellings_of_numbers_are_read_with_a_receipt_and_codes_stay(tmp_path, t
     (tmp_path / "a.csv").write_text(text_of_table(records(k=text), ";"), encoding="utf-8")
     opened = rd.workbench.open_file(tmp_path / "a.csv")
     assert opened.data["k"].tolist() == [value(i) for i in range(40)]
-    assert isinstance(value(0), str) or any(line.startswith("k: signs and sep") for line in opened.receipts)
+    assert isinstance(value(0), str) or any("k: " in line and "not written back" in line for line in opened.receipts)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from reident.base import (
     IntArray,
     check_array,
     check_real,
+    check_text,
     check_vector,
 )
 
@@ -135,6 +136,7 @@ def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None
 
     If all records are so, the table is fully generalised, which is one class: then none is marked.
     """
+    check_text(token, "suppressed_label")
     suppressed = np.full(len(table), token is not None)
     for column in quasi:
         if not suppressed.any():

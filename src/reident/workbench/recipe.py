@@ -144,7 +144,7 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
     if file is None and (stated is None or not stated.file):
         raise ParameterError("`file` or a `recipe` that names one must be given")
     folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
-    path = folder / str(stated and stated.file) if file is None else Path(file)
+    path = folder / str(stated and stated.file) if file is None else file
     opened = open_file(path, **({} if stated is None else dict(stated.reading)) | reading)
     if stated is not None:
         stated.check_columns(opened)
