@@ -243,6 +243,8 @@ def test_an_intruder_who_does_not_know_who_is_in_the_file_is_as_sure_as_the_weig
     assert persons["risk"].tolist() == pytest.approx(wanted.tolist())
     assert persons["above"].tolist() == (wanted > 0.1).tolist()
     assert persons["above"].sum() < (knows > 0.1).sum()
+    assumed = [any("not to know" in note for note in one.notes) for one in (judged(files), verdict)]
+    assert assumed == [False, True]
     recipe = tmp_path / "recipe.yaml"
     Recipe(schema=rd.Dataset(whole, quasi=["age", "sex"], weight="stands_for").schema, intruder="journalist").write(
         recipe

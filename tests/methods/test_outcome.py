@@ -78,3 +78,14 @@ def test_a_model_that_is_right_more_often_than_its_control_is_not_switched_off()
     assert row["residual"] == pytest.approx(1 / 3)
     assert persons["risk"].mean() == pytest.approx(1 / 3, abs=0.02)
     assert persons["above"].all()
+
+
+def test_a_person_of_unknown_presence_counts_as_present():
+    right = np.arange(400) % 10 < 3
+    plain = person_risks(outcome(np.full(400, 0.3), right), limit=0.25)[1]
+    presence = pd.Series(0.5, index=plain.index[:200])
+    _, persons = person_risks(outcome(np.full(400, 0.3), right), limit=0.25, presence=presence)
+    assert persons["risk"].iloc[:200].tolist() == pytest.approx((plain["risk"].iloc[:200] / 2).tolist())
+    assert persons["top"].iloc[200:].tolist() == plain["top"].iloc[200:].tolist()
+    assert persons["above"].iloc[200:].all()
+    assert not persons["above"].iloc[:200].any()

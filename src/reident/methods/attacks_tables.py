@@ -27,7 +27,7 @@ __all__ = [
     "register_join",
 ]
 
-_KNOWS = "the intruder knows {columns} of each person exactly and that the person is in the file"
+_KNOWS = "the intruder knows {columns} of each person exactly"
 
 
 def _listed(columns: Any) -> str:

@@ -102,7 +102,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
     columns = ", ".join(map(str, knowledge.unperturbed(release)))
-    description = f"the intruder knows {columns} of each person exactly and that the person is in the file"
+    description = f"the intruder knows {columns} of each person exactly"
     return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, description)
 
 

@@ -150,7 +150,7 @@ def person_risks(
     rate = wilson_interval(float(inside["right"].sum()), n)
     risk, top = (_confidence_risks if _is_calibrated(inside, outcome) else _risks_by_kind)(inside, outcome)
     if presence is not None:
-        probability = presence.reindex(inside.index).to_numpy(float)
+        probability = presence.reindex(inside.index).fillna(1.0).to_numpy(float)  # unknown: as if in the file
         risk, top = risk * probability, top * probability
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
     residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risk.max()))

@@ -64,7 +64,7 @@ def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, li
 def group_notes(
     knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
-    """Return a sentence about households and one about weights, after the changes of the weights."""
+    """Return sentences about the weights and their changes, the intruder, and households."""
     notes = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
     if not knowledge.knows_presence:
         notes.append(
