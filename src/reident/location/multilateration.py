@@ -83,7 +83,7 @@ def multilateration_attack(
     pairs = _check_links(links, index, known_index)
     generator = check_rng(rng)
     if len(pairs) < 3:
-        return lay.unlocated(index)
+        return lay.localised(index)
     y = neighbours.y
     x, agrees = _align(fit_shape(distances, sd).x, y, pairs, generator)
     others = np.setdiff1d(np.arange(len(index)), pairs[:, 0])
@@ -91,8 +91,8 @@ def multilateration_attack(
     reach_km = max(3 * float(np.median(gap)), 0.05)
     p_value = neighbours.part(others).certificate(x[others], reach_km, generator)
     x, _, fit = neighbours.realign(x)
-    certificate = lay.certificates(index, motion_p_value=p_value)
-    return lay.linked(index, known_index, neighbours, x, fit, p_value, certificate)
+    links = lay.links_between(index, known_index, neighbours, x, fit)
+    return lay.localised(index, x, {"motion_p_value": p_value}, links, fit.sigma_km, p_value)
 
 
 def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntArray:

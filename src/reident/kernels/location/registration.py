@@ -56,18 +56,15 @@ def _tangent_step(x, i, target, weight, pin, pin_weight, scale):
 
 @jit
 def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
-    """Move the last m points, in place, so that their angles with the first k fit `target` (m, k) under `weight`.
+    """Move points, in place, so that their angles fit `target` (n, n) under `weight`.
 
     Point by point, each step is Gauss-Newton with the others fixed. `pins` (n, 3) pull with `pin_weight` (n,). `scale`
     is the weighted squared residual at which a distance loses half its weight. Ends when no point moves by `tolerance`.
-    Returns the number of sweeps.
     """
-    first = x.shape[0] - target.shape[0]
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         largest = 0.0
-        for i in range(first, x.shape[0]):
-            row = i - first
-            s0, s1, s2 = _tangent_step(x, i, target[row], weight[row], pins[i], pin_weight[i], scale)
+        for i in range(x.shape[0]):
+            s0, s1, s2 = _tangent_step(x, i, target[i], weight[i], pins[i], pin_weight[i], scale)
             length = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
             if length > 0.05:
                 s0, s1, s2 = 0.05 * s0 / length, 0.05 * s1 / length, 0.05 * s2 / length
@@ -76,25 +73,7 @@ def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
             x[i, 0], x[i, 1], x[i, 2] = a / norm, b / norm, c / norm
             largest = max(largest, length)
         if largest < tolerance:
-            return sweep + 1
-    return sweeps
-
-
-@jit
-def paint(grid, cell, plane, codes, reach):
-    """Mark, in layer `codes[i]` of `grid`, the cells with a centre within `reach` of point i of the plane."""
-    steps = int(np.ceil(reach / cell)) + 1
-    for p in range(plane.shape[0]):
-        i = int(np.floor(plane[p, 0] / cell)) + grid.shape[1] // 2
-        j = int(np.floor(plane[p, 1] / cell)) + grid.shape[2] // 2
-        if i < 0 or j < 0 or i >= grid.shape[1] or j >= grid.shape[2] or codes[p] < 0:
-            continue
-        for a in range(max(0, i - steps), min(grid.shape[1], i + steps + 1)):
-            for b in range(max(0, j - steps), min(grid.shape[2], j + steps + 1)):
-                dx = (a - grid.shape[1] // 2 + 0.5) * cell - plane[p, 0]
-                dy = (b - grid.shape[2] // 2 + 0.5) * cell - plane[p, 1]
-                if dx * dx + dy * dy <= reach * reach:
-                    grid[codes[p], a, b] = True
+            break
 
 
 @jit
