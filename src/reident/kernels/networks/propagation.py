@@ -253,11 +253,10 @@ def _set(side, other, ahead, back, size_both, size_in, dirty, u, v, change):
 
 
 @jit
-def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps):
+def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
     """Extend a mapping until a full sweep makes no change (Listing 10.1, kept injective). Modifies `ahead`, `back`.
 
-    A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed. `fixed`
-    left nodes keep their partners.
+    A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed.
 
     Returns the number of sweeps and whether the last full sweep changed nothing.
     """
@@ -287,7 +286,7 @@ def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps)
         changes = 0
         for i in range(n_left):
             u = order[i]
-            if not (dirty[u] or full) or fixed[u]:
+            if not (dirty[u] or full):
                 continue
             dirty[u] = False
             if size_both[0][u] == 0 and size_in[0][u] == 0:
@@ -301,7 +300,7 @@ def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps)
             else:
                 best, stands_out, _ = best_match(u, side, other, ahead, back, size_both, size_in, work)
                 v = best if stands_out >= theta else np.int64(-1)
-            if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
+            if v < 0 or ahead[u] == v:
                 continue
             if crawled:
                 w = _crawled_winner(
