@@ -6,6 +6,7 @@ from shapely.geometry import Polygon
 
 from reident import embed_distances, great_circle_km
 from reident.location import calibrate_distances, locate_by_population
+from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
@@ -233,16 +234,38 @@ def test_the_map_of_unconnected_parts_certifies_no_record():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_chains_give_the_shape_of_records_whose_distances_differ_in_worth(missing):
-    # Long distances are worth nothing.
-    homes = people(towns(), 150)
+def test_landmarks_give_the_shape_of_many_records_whose_distances_differ_in_worth(monkeypatch, missing):
+    # Long distances are worth nothing: chains fix the landmarks, the others lie by their sure distances to these.
+    homes = people(towns(), 240)
     d = perturb_distances(distances(homes), sigma_km=2.0, rng=0)
     gaps = np.triu(np.random.default_rng(1).random(d.shape) < missing, 1)
     sd = np.where((d < 250) & ~gaps & ~gaps.T, 2.0, np.inf)
     np.fill_diagonal(sd, 0.0)
     truth = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-    found = fit_shape(d, sd)
-    off = gaps_km(found.x @ procrustes(found.x, truth).T, truth)
-    assert np.quantile(off, 0.9) < 5
+
+    def errors(found):
+        return gaps_km(found.x @ procrustes(found.x, truth).T, truth)
+
+    whole = errors(fit_shape(d, sd))
+    monkeypatch.setattr(shapes, "_MANY", 200)
+    monkeypatch.setattr(shapes, "_LANDMARKS", 150)
+    some = fit_shape(d, sd)
+    assert len(some.fixed) == 150
+    assert some.part.shape == (240,)
+    assert np.quantile(errors(some), 0.9) < 2 * np.quantile(whole, 0.9)
+    turned = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
+    np.testing.assert_allclose(some.follow(some.x[some.fixed] @ turned.T), some.x @ turned.T, atol=1e-5)
     if not missing:
         assert np.median(errors_km(locate_by_population((homes[[]], d), towns(), COUNTRY, sd), homes)) < 6
+
+
+def test_who_has_no_sure_distance_lies_at_the_nearest_landmark(monkeypatch):
+    homes = people(towns(), 60)
+    d, sd = distances(homes), np.ones((60, 60))
+    sd[5], sd[:, 5] = np.inf, np.inf
+    monkeypatch.setattr(shapes, "_MANY", 50)
+    monkeypatch.setattr(shapes, "_LANDMARKS", 40)
+    found = fit_shape(d, sd)
+    assert 5 not in found.fixed
+    assert np.isfinite(found.x).all()
+    np.testing.assert_allclose(np.linalg.norm(found.x, axis=1), 1)

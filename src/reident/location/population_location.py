@@ -156,5 +156,5 @@ def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[Flo
     agreement = agreement_km(x, by_half)
     chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
-        placed = refine_nonrigidly(placed, shape.distances_km, shape.sd_km, density)
+        placed = shape.follow(refine_nonrigidly(placed[shape.fixed], shape.distances_km, shape.sd_km, density))
     return placed, agreement, chance, lead / len(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import networkx as nx
@@ -27,7 +27,7 @@ from reident.base import (
     check_integer,
     encode_labels,
 )
-from reident.cliques.adjacency import Adjacency
+from reident.cliques.adjacency import Adjacency, count_rows
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
@@ -45,47 +45,22 @@ _RUN = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class CompatibilityGraph:
-    """Possible matches, and the pairs of them that agree about the distance of their records.
+class CompatibilityGraph(Adjacency):
+    """Possible matches, and the pairs of them that agree about the distance of their records: a simple graph.
 
     Attributes
     ----------
+    n_vertices, n_edges : int
+        Number of possible matches, and of pairs of them that are compatible; `density` is edges over possible edges.
     pairs : ndarray of int64, shape (n_vertices, 2)
         Row v: positions of vertex v's records in the release and in the known file; ordered by the latter first.
-    adjacency : Adjacency
-        The graph on these vertices.
     """
 
-    pairs: IntArray
-    adjacency: Adjacency
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of possible matches."""
-        return self.adjacency.n_vertices
-
-    @property
-    def n_edges(self) -> int:
-        """Number of pairs of matches that are compatible."""
-        return self.adjacency.n_edges
-
-    @property
-    def density(self) -> float:
-        """Edges over possible edges."""
-        return self.adjacency.density
-
-    def degrees(self) -> IntArray:
-        """Return the degree of each vertex."""
-        return self.adjacency.degrees()
+    pairs: IntArray = field(kw_only=True)
 
     def neighbours(self, v: int) -> IntArray:
         """Return the neighbours of vertex `v`, ascending."""
-        v = check_integer(v, "v", low=0, high=self.n_vertices - 1)
-        return self.adjacency.neighbours(v)
-
-    def to_sparse(self) -> sp.csr_array:
-        """Return the adjacency matrix as a boolean sparse array."""
-        return self.adjacency.to_sparse()
+        return super().neighbours(check_integer(v, "v", low=0, high=self.n_vertices - 1))
 
     def to_networkx(self) -> nx.Graph:
         """Return a networkx graph on the vertices 0..n-1, each with its match as attributes `release` and `known`."""
@@ -226,13 +201,13 @@ def product_graph(
         bits = np.zeros((n_vertices, words), dtype=np.uint64)
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
         _mirror(bits)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
+        return CompatibilityGraph(n_vertices, n_ends // 2, bits=bits, largest=largest, pairs=pairs)
     degrees = np.zeros(n_vertices, dtype=np.int64)
     in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
+    return CompatibilityGraph(n_vertices, n_ends // 2, indptr, indices, largest=largest, pairs=pairs)
 
 
 def _graph_with_gaps(
@@ -259,8 +234,7 @@ def _graph_with_gaps(
     _in_runs(lambda low, high: kernels.fill_with_gaps(*arguments, missing == "either", low, high, bits), n_vertices)
     _mirror(bits)
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
-    n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
+    return CompatibilityGraph(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest, pairs=pairs)
 
 
 def _mirror(bits: Any) -> None:

@@ -56,15 +56,18 @@ def _tangent_step(x, i, target, weight, pin, pin_weight, scale):
 
 @jit
 def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
-    """Move points, in place, so that their angles fit `target` (n, n) under `weight`.
+    """Move the last m points, in place, so that their angles with the first k fit `target` (m, k) under `weight`.
 
     Point by point, each step is Gauss-Newton with the others fixed. `pins` (n, 3) pull with `pin_weight` (n,). `scale`
     is the weighted squared residual at which a distance loses half its weight. Ends when no point moves by `tolerance`.
+    Returns the number of sweeps.
     """
-    for _ in range(sweeps):
+    first = x.shape[0] - target.shape[0]
+    for sweep in range(sweeps):
         largest = 0.0
-        for i in range(x.shape[0]):
-            s0, s1, s2 = _tangent_step(x, i, target[i], weight[i], pins[i], pin_weight[i], scale)
+        for i in range(first, x.shape[0]):
+            row = i - first
+            s0, s1, s2 = _tangent_step(x, i, target[row], weight[row], pins[i], pin_weight[i], scale)
             length = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
             if length > 0.05:
                 s0, s1, s2 = 0.05 * s0 / length, 0.05 * s1 / length, 0.05 * s2 / length
@@ -73,7 +76,8 @@ def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
             x[i, 0], x[i, 1], x[i, 2] = a / norm, b / norm, c / norm
             largest = max(largest, length)
         if largest < tolerance:
-            break
+            return sweep + 1
+    return sweeps
 
 
 @jit
