@@ -254,7 +254,7 @@ def propagation_comp(left, right, crawled, directed, partners, theta):
     ahead, back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     ahead[partners[:, 0]] = partners[:, 1]
     sides = [side(dense, c, directed) for dense, c in zip((left, right), crawled, strict=True)]
-    _, converged = propagation.propagate_mapping(*sides, np.arange(n), ahead, back, theta, 50)
+    converged = propagation.propagate_mapping(*sides, np.arange(n), ahead, back, theta, 50)
     mapping = {u: int(v) for u, v in enumerate(ahead) if v >= 0}
     inverse = {v: u for u, v in mapping.items()}
     injective = len(inverse) == len(mapping) and {int(u): v for v, u in enumerate(back) if u >= 0} == mapping

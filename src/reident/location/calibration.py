@@ -53,8 +53,8 @@ def calibrate_distances(
     """Estimate true distances from the released ones of a Lipschitz embedding with known parameters.
 
     The intruder embeds a file of their own many times and compares true and released distances. Short distances are
-    recovered nearly exactly, long ones with a large standard deviation. The result is meant for `registration_attack`,
-    `multilateration_attack` and `locate_by_population` (``sd_km=``).
+    recovered nearly exactly, long ones with a large standard deviation. The result is meant for `registration_attack`
+    and `locate_by_population` (``sd_km=``).
 
     Parameters
     ----------

@@ -10,11 +10,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, afford, check_names, checked
+from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, check_names, checked
 from reident.networks.graph import Network, as_network
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
 __all__ = ["Detectability", "Recovery", "detectability", "recover"]
+
+
+#: Exact placements after which a search stops.
+_MOST_PLACEMENTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,6 @@ def recover(
     *,
     degree_slack: Annotated[int, Whole(0, unit="edges")] = 0,
     edge_slack: Annotated[int, Whole(0, unit="edges")] = 0,
-    max_found: Annotated[int, Whole(2)] = 100,
     node_limit: Annotated[int, Whole(1, unit="nodes")] = 10_000_000,
 ) -> Recovery:
     """Find the planted nodes in a release by the search tree, and the targets by their links to them.
@@ -74,8 +77,8 @@ def recover(
         By how much a degree may differ, and how many inner pairs may differ in all: for releases whose edges were
         changed. Both 0 is the thesis's search. With slack more than one placement may do: the one that fits best
         counts.
-    max_found, node_limit : int
-        The search stops after so many exact placements or nodes of the tree.
+    node_limit : int
+        The search stops after so many nodes of the tree, and after 100 exact placements.
 
     Returns
     -------
@@ -101,10 +104,11 @@ def recover(
     network = as_network(released, "released")
     if not isinstance(plan, Plan):
         raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
-    afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
     order = np.arange(len(plan.nodes))
-    return search_plan(network, plan, starts, order, plan.parent, (degree_slack, edge_slack, max_found, node_limit))
+    return search_plan(
+        network, plan, starts, order, plan.parent, (degree_slack, edge_slack, _MOST_PLACEMENTS, node_limit)
+    )
 
 
 def search_plan(

@@ -34,18 +34,14 @@ class Propagation:
     ----------
     mapping : dict
         Node of the release -> node of the known network; one to one. Seeds are in it, unless revised.
-    n_seeds, n_mapped : int
-        Pairs at the start and at the end.
-    n_sweeps : int
-        Visits to all nodes, or to those whose neighbourhood had changed.
+    n_seeds : int
+        Pairs at the start.
     is_converged : bool
         Whether a last full sweep changed nothing.
     """
 
     mapping: dict[Hashable, Hashable]
     n_seeds: int
-    n_mapped: int
-    n_sweeps: int
     is_converged: bool
 
 
@@ -116,14 +112,14 @@ def propagate(
     order = np.argsort(-np.diff(sides[0][4]), kind="stable")
     from reident.kernels.networks.propagation import propagate_mapping
 
-    n_sweeps, is_converged = propagate_mapping(sides[0], sides[1], order, ahead, back, theta, max_sweeps)
+    is_converged = propagate_mapping(sides[0], sides[1], order, ahead, back, theta, max_sweeps)
     if not is_converged:
         warnings.warn(f"the mapping was still changing after {max_sweeps} sweeps", SearchLimitWarning, stacklevel=2)
     mapped = np.flatnonzero(ahead >= 0)
     mapping = {
         released.nodes[u]: background.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)
     }
-    return Propagation(mapping, len(rows), len(mapping), int(n_sweeps), bool(is_converged))
+    return Propagation(mapping, len(rows), bool(is_converged))
 
 
 def _check_seeds(

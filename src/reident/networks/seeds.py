@@ -17,7 +17,6 @@ from reident.base import (
     Real,
     RNGLike,
     Whole,
-    check_listed,
     check_mapping,
     check_names,
     check_rng,
@@ -234,7 +233,7 @@ def _find_clique(released: Network, background: Network, members: list[int], tol
     return Seeds(mapping, len(partial), float("nan"))
 
 
-_EMPTY = Propagation({}, 0, 0, 0, True)
+_EMPTY = Propagation({}, 0, True)
 
 
 def passive_attack(
@@ -242,7 +241,6 @@ def passive_attack(
     known: Any,
     seeds: Mapping[Hashable, Hashable] | None = None,
     *,
-    methods: tuple[str, ...] = ("matching",),
     theta: Annotated[float, Real(0)] = 0.5,
     rng: RNGLike = 0,
 ) -> Propagation:
@@ -257,8 +255,6 @@ def passive_attack(
         The released network and the attacker's own, undirected.
     seeds : mapping, optional
         Node of `release` -> node of `known`: people the attacker knows in the release. Default: no person.
-    methods : tuple of str
-        How seeds are found: methods of `find_seeds` other than ``"clique"``.
     theta : float
         As in `propagate`.
     rng : Generator, int or None
@@ -282,12 +278,10 @@ def passive_attack(
     known_pairs = dict(check_mapping(seeds, "seeds", optional=True))
     partners = set(check_names(known_pairs.values(), "seeds"))
     starts = [known_pairs] if known_pairs else []
-    for method in check_listed(methods, "methods"):
-        pairs = find_seeds(released, background, method=method, rng=rng).mapping
-        starts.append(pairs)
-        if known_pairs and pairs:
-            new = {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners}
-            starts.append(known_pairs | new)
+    pairs = find_seeds(released, background, rng=rng).mapping
+    starts.append(pairs)
+    if known_pairs and pairs:
+        starts.append(known_pairs | {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners})
     spread = [propagate(released, background, start, theta=theta) for start in starts if start]
     return max(spread, key=lambda result: _n_mapped_edges(released, background, result.mapping), default=_EMPTY)
 

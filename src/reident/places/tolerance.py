@@ -54,8 +54,6 @@ class ToleranceIntervals:
         Ends of the intervals, km: symmetric with a zero diagonal.
     alpha : float
         Share of the simulated distances that each interval holds at least.
-    n_simulations : int
-        Embeddings simulated for the ends.
     coverage : float
         Share of released distances inside their interval, measured on fresh embeddings: what `alpha` really comes to.
     coverage_se : float
@@ -65,7 +63,6 @@ class ToleranceIntervals:
     lo: FloatArray
     hi: FloatArray
     alpha: float
-    n_simulations: int
     coverage: float
     coverage_se: float
 
@@ -175,7 +172,6 @@ def simulate_intervals(
             np.asarray(squareform(lo[which])),
             np.asarray(squareform(hi[which])),
             alpha,
-            n_simulations,
             float(shares[which].mean()),
             float(shares[which].std(ddof=1) / math.sqrt(_FRESH)),
         )

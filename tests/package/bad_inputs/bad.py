@@ -303,7 +303,6 @@ TOGETHER = [
     ('as_network', ParameterError, '.edgelist, .xlsx, .xls, also with .gz or .bz2', dict(graph="karate")),
     ('degree_anonymise', ParameterError, '`certainty`', dict(method="supergraph", certainty=0.5)),
     ('find_seeds', ParameterError, '`clique_size`', dict(method="clique", clique_size=1)),
-    ('passive_attack', ParameterError, '`method`', dict(methods=("luck",))),
     ('drop_unlikely_edges', ParameterError, '`n`', dict(n=79)),
     ('laplace_count', DataError, '`data`', dict(data=2.5, predicate=bool)),
     ('laplace_histogram', ParameterError, '`categories`', dict(bins=None, categories=[])),

@@ -258,7 +258,7 @@ def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
 
     A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed.
 
-    Returns the number of sweeps and whether the last full sweep changed nothing.
+    Returns whether the last full sweep changed nothing.
     """
     n_left = ahead.shape[0]
     n_right = back.shape[0]
@@ -282,7 +282,7 @@ def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
         if ahead[u] >= 0:
             _set(side, other, ahead, back, size_both, size_in, dirty, u, ahead[u], join)
     full = True
-    for sweep in range(max_sweeps):
+    for _ in range(max_sweeps):
         changes = 0
         for i in range(n_left):
             u = order[i]
@@ -319,8 +319,8 @@ def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
             changes += 1
         if changes == 0:
             if full:
-                return sweep + 1, True
+                return True
             full = True
         else:
             full = False
-    return max_sweeps, False
+    return False
