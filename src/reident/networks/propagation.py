@@ -163,16 +163,14 @@ class MappingQuality:
     recall, precision, unmatched : float
         Correct over all true pairs; correct over all mapped nodes whose partner is known or absent (nan for none
         mapped); share of the true pairs whose node was left unmapped.
-    n_true, n_mapped, n_correct : int
-        The counts behind them.
+    n_true : int
+        True pairs that count.
     """
 
     recall: float
     precision: float
     unmatched: float
     n_true: int
-    n_mapped: int
-    n_correct: int
 
 
 def mapping_quality(
@@ -213,6 +211,4 @@ def mapping_quality(
         precision=correct / len(mapped) if mapped else math.nan,
         unmatched=missed / len(true) if true else math.nan,
         n_true=len(true),
-        n_mapped=len(mapped),
-        n_correct=correct,
     )
