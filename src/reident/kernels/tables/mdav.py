@@ -158,10 +158,8 @@ def _search(points, centre, sign, tree, space, found):
                 # No distance to a record of the box is less, rounding included.
                 bound = 0.0
                 for c in range(p):
-                    if sign > 0:
-                        step = max(low[box, c] - centre[c], centre[c] - high[box, c], 0.0)
-                    else:
-                        step = max(high[box, c] - centre[c], centre[c] - low[box, c])
+                    below, above = low[box, c] - centre[c], centre[c] - high[box, c]
+                    step = max(below, above, 0.0) if sign > 0.0 else min(below, above)
                     bound += step * step
                 stack[depth], bounds[depth] = box, sign * bound
                 depth += 1
