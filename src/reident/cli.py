@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident.base import MEMORY, end_with_parent, processors, read_size
+from reident.base import MEMORY, processors, read_size
 from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
@@ -288,7 +288,6 @@ def main(run: Callable[..., Any] = app) -> None:
         signal.signal(number, stop)
     warnings.showwarning = _warned
     warnings.filterwarnings("ignore", r"Glyph .* missing from")  # a figure shows a box in its place
-    end_with_parent()
     if not os.environ.get("NUMBA_CACHE_DIR"):
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
     try:

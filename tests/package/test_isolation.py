@@ -20,7 +20,7 @@ import pytest
 
 import grid_trials
 import reident as rd
-from reident.base import local_cluster, start_module
+from reident.base import isolated_environment, local_cluster
 
 
 def hostile(folder):
@@ -38,11 +38,10 @@ def untouched(folder):
 
 def test_a_command_of_the_app_imports_nothing_from_the_folder_of_the_data(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", os.environ.get("PYTHONPATH", "")]))  # "" is the folder
-    process, tether = start_module("reident.cli", ["list"], hostile(tmp_path))
-    with tether:
-        out, error = process.communicate(timeout=60)
-    assert process.returncode == 0, error
-    assert "kroll2015" in out
+    line, environment = [sys.executable, "-m", "reident.cli", "list"], isolated_environment()
+    done = subprocess.run(line, cwd=hostile(tmp_path), env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "kroll2015" in done.stdout
     assert untouched(tmp_path)
 
 
@@ -180,42 +179,6 @@ def kernels_of(pid):
             if int(told[1]) == pid and told[0] != "Z" and b"ipykernel" in (place / "cmdline").read_bytes():
                 found.append(place.name)
     return found
-
-
-PARENT = """
-import os, sys
-from pathlib import Path
-from reident.base import start_module
-process, tether = start_module("slow_command", [], Path(sys.argv[1]))
-print(process.pid, flush=True)
-process.wait()
-"""
-
-
-def test_a_command_ends_with_the_process_that_started_it(tmp_path):
-    (tmp_path / "modules").mkdir()
-    (tmp_path / "modules" / "slow_command.py").write_text(
-        "import time\nfrom pathlib import Path\nfrom reident.base import end_with_parent\n"
-        "end_with_parent()\nPath('began').touch()\n"
-        "try:\n    time.sleep(100)\nfinally:\n    Path('ended').touch()\n"
-    )
-    path = os.pathsep.join([str(tmp_path / "modules"), os.environ.get("PYTHONPATH", "")])
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
-    child = int(parent.stdout.readline())
-    wait_for((tmp_path / "began").exists)
-    os.kill(child, 0)
-    parent.kill()
-    parent.communicate()
-
-    def gone():
-        with contextlib.suppress(OSError):
-            return (Path("/proc") / str(child) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        return True
-
-    wait_for(gone)
 
 
 def wait_for(condition, seconds=30):

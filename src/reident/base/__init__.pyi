@@ -45,11 +45,7 @@ from .errors import PrivacyWarning as PrivacyWarning
 from .errors import SearchLimitWarning as SearchLimitWarning
 from .errors import TrialError as TrialError
 from .isolation import SAFE_PATH as SAFE_PATH
-from .isolation import end_with_parent as end_with_parent
 from .isolation import isolated_environment as isolated_environment
-from .isolation import start_module as start_module
-from .line import Line as Line
-from .line import display_kind as display_kind
 from .lock import hold as hold
 from .lock import holder as holder
 from .lock import occupied as occupied
@@ -77,7 +73,6 @@ from .outputs import private_file as private_file
 from .outputs import publish_folder as publish_folder
 from .outputs import record_files as record_files
 from .outputs import working as working
-from .packages import load_offered as load_offered
 from .rates import Rate as Rate
 from .rates import wilson_interval as wilson_interval
 from .rng import check_rng as check_rng

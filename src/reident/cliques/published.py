@@ -56,7 +56,7 @@ class PublishedSearch(Search):
             if status == clique_published.FINISHED or self.best.size >= self._upper_bound:
                 self._line.close()
                 return True
-            self._line.say(f"clique search: {self.best.size} members so far after {self.n_nodes} steps")
+            self._show(f"clique search: {self.best.size} members so far after {self.n_nodes} steps")
             if status == clique_published.NEEDS_ROOM:
                 members, colours = (np.concatenate([part, np.zeros_like(part)]) for part in (members, colours))
             elif self.n_nodes >= limit or (self.time_limit_s is not None and self.seconds() >= self.time_limit_s):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm.auto import tqdm
 
-from reident.base import IntArray, Line, check_integer, check_real
+from reident.base import IntArray, check_flag, check_integer, check_real
 from reident.cliques.adjacency import Adjacency, members_of, set_of
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
 from reident.kernels.cliques import clique as kernels
@@ -57,7 +58,14 @@ class Search(ABC):
         self.best: IntArray = np.zeros(0, dtype=np.int64)
         self._upper_bound = adjacency.n_vertices if adjacency.largest is None else adjacency.largest
         self.open_bound = self._upper_bound
-        self._line = Line(progress)
+        self._line = tqdm(
+            bar_format="{desc}, {elapsed}", delay=2, mininterval=0.5, leave=False,
+            disable=None if check_flag(progress, "progress") else True,  # None: not in a log
+        )  # fmt: skip
+
+    def _show(self, text: str) -> None:
+        self._line.set_description_str(text, refresh=False)
+        self._line.update()
 
     @abstractmethod
     def maximum(self) -> bool:
@@ -136,7 +144,7 @@ class CliqueSearch(Search):
         return cliques, True
 
     def _check_limits(self) -> None:
-        self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
+        self._show(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
         self._spend(0)
 
     def _spend(self, work: int) -> None:

@@ -7,13 +7,15 @@ a notebook calls `register`.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
+from importlib.metadata import entry_points
 from typing import Any
 
 import pandas as pd
 
-from reident.base import ParameterError, check_choice, load_offered
+from reident.base import ParameterError, check_choice
 from reident.methods._entries import ENTRIES
 from reident.methods._entry import CALLS, DATA, NAMES, ROLES, Entry
 from reident.methods.release import RELEASES
@@ -31,18 +33,27 @@ REGISTERED: dict[str, Entry] = {}
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
     by_name: dict[str, Entry] = {}
-
-    def take(offered: Any) -> None:
-        listed = list(offered) if isinstance(offered, Iterable) else [offered]
-        for entry in listed:
-            _check_entry(entry)
-            if entry.name in by_name:
-                raise ParameterError(
-                    f"`entry` must have a name of its own, got {entry.name!r}, which another package has"
-                )
-        by_name.update({entry.name: entry for entry in listed})
-
-    load_offered(GROUP, take)
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            offered = point.load()
+            listed = list(offered) if isinstance(offered, Iterable) else [offered]
+            for entry in listed:
+                _check_entry(entry)
+                if entry.name in by_name:
+                    raise ParameterError(
+                        f"`entry` must have a name of its own, got {entry.name!r}, which another package has"
+                    )
+        except Exception as error:  # of any package: it is left out, and the next one follows
+            package = point.dist.name if point.dist else point.value
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            reason = " ".join(str(error).split()) or "no reason given"
+            warnings.warn(
+                f"the package {package} is left out, whose entry point {point.name!r} of {GROUP!r} is broken: "
+                f"{kind}{reason}",
+                stacklevel=2,
+            )
+        else:
+            by_name.update({entry.name: entry for entry in listed})
     return tuple(by_name.values())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +32,7 @@ from reident.methods import entries, find
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step
-from reident.workbench.microdata import LAT, LON
+from reident.workbench.microdata import LAT, LON, digest_of
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
@@ -281,10 +280,9 @@ def assess(
         named = [Step(spec["method"], **spec["options"]) for spec in tried["network"]]
         steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
         network = search_release(Dataset(dataset.named_network), [steps], **rule)
-    digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(
-        data_profile, search or network, network, limit, tolerate, seed, digest.hexdigest(), tuple(tried), left_out,
-        n_nodes,
+        data_profile, search or network, network, limit, tolerate, seed, digest_of(None, {"records": complete}),
+        tuple(tried), left_out, n_nodes,
     )  # fmt: skip
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.methods import Entry
-from reident.methods.forms import FORMS, read_public, release
+from reident.methods.forms import FORMS, read_public
 from reident.methods.registry import register
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
@@ -24,12 +22,12 @@ from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowle
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, price
 from reident.workbench.making import Step, make
-from reident.workbench.microdata import Microdata, persons_of
+from reident.workbench.microdata import digest_of
 from reident.workbench.pipeline import as_release
 from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
 
-__all__ = ["PLACE", "ROW", "Evaluator", "NetworkEvaluator", "Part", "evaluate_chain", "recipe_step", "step_text"]
+__all__ = ["PLACE", "ROW", "Evaluator", "Part", "evaluate_chain", "recipe_step", "step_text"]
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
@@ -74,29 +72,34 @@ class Evaluator:
 
     @property
     def records(self) -> pd.DataFrame:
-        """The records that are judged, under the names that a report gives them."""
-        return self.dataset.table
+        """The records that are judged, or the nodes of a network, under the names that a report gives them."""
+        return self.dataset.table.set_axis(self.dataset.names)
+
+    @property
+    def is_network(self) -> bool:
+        """Whether relations alone are released: each step is a candidate, which keeps the edges in common."""
+        return self.dataset.named_network is not None
 
     @property
     def protected(self) -> list[str]:
-        """The columns that an intruder may know, the place among them."""
+        """The columns that an intruder may know, the place among them; of a network the relations."""
+        if self.is_network:
+            return [RELATIONS]
         return list(dict.fromkeys([*self.dataset.quasi, *([PLACE] if self.dataset.has_places else [])]))
 
     def digest(self) -> str:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
         data = self.dataset
-        trees = {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in data.hierarchies.items()}
-        roles = [
+        rule = [
             data.quasi, data.epsilon_quasi, data.first_sensitive, data.schema.single("household"),
             data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed,
-            sorted(self.always), trees, data.guarded, data.intruder, data.schema.single("weight"),
+            sorted(self.always), data.guarded, data.intruder, data.schema.single("weight"),
             data.schema.population,
         ]  # fmt: skip
-        digest = hashlib.sha256(json.dumps(roles, sort_keys=True).encode())
-        for name, table in [*sorted(read_public(data.public).items()), ("", data.table)]:
-            digest.update(json.dumps([name, *map(str, table.columns)]).encode())
-            digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
-        return digest.hexdigest()[:24]
+        tables = {f"hierarchy of {name}": tree.to_frame() for name, tree in data.hierarchies.items()}
+        if self.is_network:
+            tables["edges"] = pd.DataFrame(np.transpose(data.named_network.edges()))
+        return digest_of(rule, {**read_public(data.public), **tables, "records": data.table})
 
     def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
         """Try a step by itself, and measure the share of each column that it keeps."""
@@ -114,7 +117,8 @@ class Evaluator:
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
-        return (PLACE,) if step.entry.data == "places" else tuple(step.columns or self.dataset.quasi)
+        alone = {"places": (PLACE,), "network": (RELATIONS,)}
+        return alone.get(step.entry.data) or tuple(step.columns or self.dataset.quasi)
 
     def promise(self, chain: Sequence[Part]) -> float:
         """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
@@ -131,6 +135,10 @@ class Evaluator:
 
     def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:
         """Return the share lost of each column; of the place by neighbours and distances of a sample."""
+        if self.is_network:
+            nodes = list(self.dataset.names[result.table.index])
+            same_names = reordered(result.network, np.arange(len(nodes)), nodes)
+            return {RELATIONS: 1 - edge_overlap(self.dataset.named_network, same_names)}
         data, n = self.dataset.frame, len(result.table)
         lost = {name: column_loss(data[name], result.table[name]) for name in names if name != PLACE}
         if PLACE in names:
@@ -159,29 +167,22 @@ class Evaluator:
     def evaluate_steps(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
         """Evaluate a chain draw by draw, up to the one that refuses it.
 
-        Costly attacks meet the first draw of a chain that passed the others. The row is that of the worst report; it
-        has the reason if a draw could not be made.
+        The first draw comes last: it meets costly attacks, too. The row is that of the last report; it has the reason
+        if a draw could not be made.
         """
         draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
-        reports: list[RiskReport] = []
-        first = None
-        for draw in range(draws):
+        for draw in range(draws - 1, -1, -1):
             try:
-                release_drawn = self.release(steps, set(columns_shown), draw)
+                result, released = self.release(steps, set(columns_shown), draw)
             except (DataError, ParameterError) as error:
                 return {"passed": False, "reason": str(error)}
-            first = first or release_drawn
-            reports.append(self.evaluate(release_drawn[1]))
-            if reports[-1].share_above_limit > self.tolerate:
+            report = self.evaluate(released, quick=draw > 0)
+            if report.share_above_limit > self.tolerate:
                 break
-        assert first is not None
-        worst = max(reports, key=lambda report: report.share_above_limit)
-        if worst.share_above_limit <= self.tolerate:
-            worst = self.evaluate(first[1], quick=False)
-        share, losses = worst.share_above_limit, self.all_losses(first[0], columns_shown)
+        share, losses = report.share_above_limit, self.all_losses(result, columns_shown)
         return {
-            "share_above_limit": share, "n_above": round(share * len(worst.persons)), "worst": worst.highest,
-            "attack": worst.attack, "passed": share <= self.tolerate, "reason": "",
+            "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
+            "attack": report.attack, "passed": share <= self.tolerate, "reason": "",
             "kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0,
         }  # fmt: skip
 
@@ -190,9 +191,12 @@ class Evaluator:
         return self.losses(result, self.protected) | {name: 1.0 for name in self.protected if name not in columns_shown}
 
     def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
-        """Evaluate a release, up to the attack that refuses it."""
-        stop_above = self.tolerate if stop_above is None else stop_above
-        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, stop_above=stop_above, quick=quick)
+        """Evaluate a release, up to the attack that refuses it; of a network without costly attacks."""
+        report = evaluate(
+            released, self.dataset, limit=self.limit, seed=self.seed, quick=quick or self.is_network,
+            stop_above=self.tolerate if stop_above is None else stop_above,
+        )  # fmt: skip
+        return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
 
     def groups(self, released: Release, report: RiskReport) -> list[str]:
         """Return the sentences about persons, households and weights."""
@@ -205,6 +209,10 @@ class Evaluator:
 
     def original(self) -> Release:
         """Return the data as a release."""
+        if self.is_network:
+            network = self.dataset.named_network
+            table = pd.DataFrame(index=pd.RangeIndex(network.n_nodes))
+            return Release("network", table, "original", {}, network.n_nodes, network=network)
         table, with_places = self.dataset.table, self.dataset.has_places
         columns = {*self.protected, *self.others, *([LAT, LON] if with_places else [])}
         table = table[[name for name in table.columns if name in columns]]
@@ -220,68 +228,6 @@ class Evaluator:
             return None
         released = as_attacked(table, "unknown", {}, len(self.dataset), order=np.arange(len(table)))
         return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
-
-
-class NetworkEvaluator(Evaluator):
-    """A network and the rule by which its releases are evaluated; `kept` is the share of edges in common."""
-
-    @property
-    def protected(self) -> list[str]:
-        """The relations."""
-        return [RELATIONS]
-
-    @property
-    def records(self) -> pd.DataFrame:
-        """The nodes: an intruder knows their relations alone."""
-        return persons_of(self.dataset.named_network)
-
-    def digest(self) -> str:
-        """Return a hash of all that an evaluation depends on beyond the chain: relations and rule."""
-        rule = [self._nodes.digest(), self.limit, self.tolerate, self.draws, self.seed]
-        return hashlib.sha256(json.dumps(rule).encode()).hexdigest()[:24]
-
-    @cached_property
-    def _nodes(self) -> Microdata:
-        return self.dataset.records("network")
-
-    def columns(self, step: Step) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the relations."""
-        return (RELATIONS,)
-
-    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Release:  # noqa: ARG002
-        """Draw a release, its table indexed by the names of the nodes."""
-        (step,) = steps
-        return release(self._nodes, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
-
-    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Release, Release]:
-        """Draw a release; the rows of its table are the nodes of the original."""
-        release_drawn = self.make(steps, columns_shown, draw)
-        rows = self.dataset.names.get_indexer(release_drawn.table.index)
-        return release_drawn, replace(release_drawn, table=pd.DataFrame(index=pd.Index(rows)))
-
-    def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:  # noqa: ARG002
-        """Return the share of edges that are not in common."""
-        nodes = list(result.table.index)
-        same_names = reordered(result.network, np.arange(len(nodes)), nodes)
-        return {RELATIONS: 1 - edge_overlap(self.dataset.named_network, same_names)}
-
-    def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:  # noqa: ARG002
-        """Evaluate a release without costly attacks; persons have the names of their nodes."""
-        report = super().evaluate(released, stop_above=stop_above)
-        return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
-
-    def original(self) -> Release:
-        """Return the network as a release."""
-        network = self.dataset.named_network
-        table = pd.DataFrame(index=pd.RangeIndex(network.n_nodes))
-        return Release("network", table, "original", {}, network.n_nodes, network=network)
-
-    def groups(self, released: Release, report: RiskReport) -> list[str]:  # noqa: ARG002
-        """Return no sentence: a network has no households."""
-        return []
-
-    def priced(self, table: pd.DataFrame) -> None:
-        """Return None: relations are one piece of knowledge."""
 
 
 def evaluate_chain(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reident.base import DataError, IntArray, ParameterError, Parameters, check_columns, is_numeric, system_rng
 from reident.methods import Entry, find
-from reident.methods.forms import FORMS, lacking, release, touched
+from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places, write_places
@@ -84,13 +84,15 @@ class Made:
 
     ``table``: all columns, the index holds the record numbers; ``changed``: the columns that a method changed;
     ``matrix_km``: released distances, in the order of the table, then ``places`` are "withheld", else "true" or
-    "moved"; ``done``: one entry a step for the manifest; ``steps``: the release of each step.
+    "moved"; ``network``: released relations between the records of the table; ``done``: one entry a step for the
+    manifest; ``steps``: the release of each step.
     """
 
     table: Any
     changed: list[str] = field(default_factory=list)
     matrix_km: Any = None
     places: str = "true"
+    network: Any = None
     done: list[dict[str, Any]] = field(default_factory=list)
     steps: list[Release] = field(default_factory=list)
 
@@ -114,6 +116,8 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
     ParameterError, DataError
         If a step cannot be applied to the data or leaves no record; the message names the step.
     """
+    if dataset.named_network is not None and not len(dataset.data.columns):
+        return _relate(dataset, steps, rng)
     data = plain_table(dataset.frame)
     result = Made(data.copy())
     for step in steps:
@@ -146,6 +150,19 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
             left_out=any(other["records_left_out"] for other in later),
         )  # fmt: skip
     return result
+
+
+def _relate(dataset: Any, steps: Sequence[Step], rng: Any) -> Made:
+    """Apply the one step that a network may have."""
+    if len(steps) != 1 or steps[0].entry.data != "network":
+        named = [step.entry.name for step in steps]
+        raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
+    entry, settings = steps[0].entry, steps[0].settings
+    drawn = release(dataset.records("network"), entry.name, settings, rng=_source(entry, rng))
+    rows = pd.Index(dataset.names.get_indexer(drawn.table.index))
+    done = {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": steps[0].stated}
+    done["guarantee"] = guarantee(entry, settings)
+    return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done], steps=[drawn])
 
 
 def _class_columns(step: Step, columns: Sequence[str], data: Any, noisy: Sequence[str]) -> list[str]:

@@ -76,36 +76,23 @@ class Microdata:
 
     def digest(self) -> str:
         """Return a hash of the content."""
-        described = {
-            "kind": self.kind,
-            "quasi": self.quasi,
-            "sensitive": self.sensitive,
-            "numeric": self.numeric,
-            "hierarchies": {name: _rows(one) for name, one in self.hierarchies.items()},
-            "epsilon_quasi": list(self.epsilon_quasi),
-            "crs": self.crs,
-            **({} if self.guarded is None else {"guarded": list(map(str, self.guarded))}),
-            "public": sorted(self.public),
-            "relations": None if self.network is None else self.network.n_nodes,
-        }
-        digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
-        for table in (
-            None if self.network is not None else self.table,
-            None if self.persons is None else self.persons.astype(str).to_frame(),
-            *(self.public[one] for one in sorted(self.public)),
-        ):
-            if table is not None:
-                digest.update(pd.util.hash_pandas_object(table, index=True).to_numpy().tobytes())
-                digest.update(json.dumps(list(map(str, table.columns))).encode())
-        ends = None if self.network is None else np.stack(self.network.edges())
-        digest.update(b"" if ends is None else ends.tobytes())
-        return digest.hexdigest()[:24]
+        plain = [self.kind, self.quasi, self.sensitive, self.numeric, self.epsilon_quasi, self.crs, self.guarded]
+        trees = {f"hierarchy of {name}": tree.to_frame() for name, tree in self.hierarchies.items()}
+        tables = {**self.public, **trees}
+        if self.persons is not None:
+            tables["persons"] = self.persons.to_frame()
+        if self.network is None:
+            return digest_of(plain, tables | {"records": self.table})
+        return digest_of(plain, tables | {"edges": pd.DataFrame(np.transpose(self.network.edges()))})
 
 
-def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
-    """Return a hierarchy as plain values, numbers to their last digit."""
-    listed = hierarchy.to_frame().astype(object).to_numpy().tolist()
-    return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
+def digest_of(plain: Any, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return a hash of plain values and of tables by name, cells as texts."""
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode())
+    for name, table in sorted(tables.items()):
+        digest.update(json.dumps([name, *map(str, table.columns)]).encode())
+        digest.update(pd.util.hash_pandas_object(table.astype(str)).to_numpy().tobytes())
+    return digest.hexdigest()
 
 
 def has_places(data: Any) -> bool:

@@ -19,7 +19,7 @@ from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
-from reident.workbench.roles import doubtful_places, place_columns, propose
+from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
 __all__ = ["OpenedFile", "open_file"]
@@ -233,7 +233,7 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    look += doubtful_places(pd.DataFrame(data), types, places)
+    look += place_notes(pd.DataFrame(data), types, places)
     look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}

@@ -6,7 +6,7 @@ import csv
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from reident.base import (
     system_rng,
 )
 from reident.methods import release as attacked
-from reident.methods.forms import check_public_used, guarantee, release
+from reident.methods.forms import check_public_used
 from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -252,6 +252,11 @@ def as_release(
 
     `order` is that of the rows; default: by their cells.
     """
+    if result.network is not None:
+        step = steps[0]
+        return attacked.Release(
+            "network", result.table, step.entry.name, step.settings, n_original, network=result.network
+        )  # fmt: skip
     table, moved = result.table, result.places == "moved"
     if moved:
         table = in_columns(table, "release")
@@ -265,32 +270,24 @@ def as_release(
 
 def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     """Release a network as an edge list under random numbers."""
-    steps = list(pipeline.steps)
-    if len(steps) != 1 or steps[0].entry.data != "network":
-        named = [step.entry.name for step in steps]
-        raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
-    entry, settings, rng = steps[0].entry, steps[0].settings, rng or system_rng()
-    result = release(dataset.records("network"), entry.name, settings, rng=rng)
-    assert isinstance(result.network, Network)
+    rng = rng or system_rng()
+    result = make(dataset, pipeline.steps, rng=rng)
     renamed = naive_anonymise(result.network, rng=rng)
     manifest = {
-        "method": entry.name,
-        "call": entry.call,
-        "source": entry.source,
-        "parameters": steps[0].stated,
+        **result.done[0],
         "nodes_released": renamed.network.n_nodes,
         "edges_released": renamed.network.n_edges,
         "random_numbers": RANDOM_NUMBERS,
         "order": "nodes renamed at random",
-        "guarantee": guarantee(entry, settings),
         "made_with": f"reident {reident.__version__}",
     }
-    row_of: dict[Any, int] = dict(zip(result.network.nodes, dataset.names.get_indexer(result.table.index), strict=True))
+    row_of = dict(zip(result.network.nodes, result.table.index, strict=True))
     old_of: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
     rows = np.array([row_of[old_of[node]] for node in renamed.network.nodes], dtype=np.int64)
+    made = as_release(result, pipeline.steps, len(dataset), ())
     return Release(
-        "network", pd.DataFrame(index=pd.Index(rows)), entry.name, settings, result.n_original,
-        network=renamed.network, dataset=dataset, manifest=manifest, rows=rows,
+        **vars(replace(made, table=pd.DataFrame(index=pd.Index(rows)), network=renamed.network)), dataset=dataset,
+        manifest=manifest, rows=rows,
     )  # fmt: skip
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, DataError, FloatArray, check_real
+from reident.base import DataError, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
 
 __all__ = [
     "PlaceColumns",
-    "doubtful_places",
     "person_notes",
     "place_columns",
+    "place_notes",
     "propose",
     "repeated_ids",
     "survey_weights",
@@ -62,75 +62,26 @@ _PLACE_TEXT = re.compile(
 )  # fmt: skip
 
 
-def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
-    """Return hints for a custodian: texts that are places, impossible places, places at 0, 0 or exchanged."""
-    hints = []
+def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
+    """Return notes for a custodian: texts that are places, and where the places lie."""
+    notes = []
     for name in table.columns:
         cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if types[name] == "text" else []
         if cells and all(map(_PLACE_TEXT.fullmatch, cells)):
-            hints.append(
+            notes.append(
                 f"{name}: texts of places; as two columns of numbers, latitude and longitude in degrees, they would be "
                 "taken as places"
             )
     if places is not None:
-        return hints + [f"{places['lat']}, {places['lon']}: {hint}" for hint in _place_hints(table, places)]
-    for lat, lon in _pairs(_numeric(table), MEANING["latitude"], MEANING["longitude"]):
-        if _within(table[lat], -180, 360) and _within(table[lon], -90, 90):
-            hint = f"latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so"
-        else:
-            hint = "named as latitude and longitude, but no degrees: correct them, or name the CRS"
-        hints.append(f"{lat}, {lon}: {hint}")
-    return hints
-
-
-#: Only the staff of stations lives beyond these latitudes, degrees.
-_INHABITED = (-57.0, 79.0)
-#: South, north, west and east of countries whose exchanged coordinates lie in or by the Indian Ocean, degrees.
-_COUNTRIES = {
-    "Germany": (47.2, 55.1, 5.8, 15.1), "the United Kingdom": (49.8, 60.9, -8.7, 1.8),
-    "Austria": (46.3, 49.1, 9.5, 17.2),
-    "Switzerland": (45.8, 47.9, 5.9, 10.5), "France": (42.3, 51.1, -4.8, 8.3), "Italy": (36.6, 47.1, 6.6, 18.6),
-    "the Netherlands or Belgium": (49.5, 53.6, 2.5, 7.3), "Denmark": (54.5, 57.8, 8.0, 15.2),
-    "Poland": (49.0, 54.9, 14.1, 24.2), "Czechia": (48.5, 51.1, 12.0, 18.9), "Sweden": (55.3, 69.1, 11.0, 24.2),
-}  # fmt: skip
-
-
-def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
-    """Return hints on places that are impossible, at 0, 0, or seem to have their coordinates exchanged."""
-    cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
-    north, east = cells.to_numpy(np.float64).T
-    if not north.size:
-        return []
-    n_zero = int(((north == 0) & (east == 0)).sum())
-    hints = [f"{n_zero} record(s) at 0, 0: perhaps without a place"] if n_zero else []
-    if places["crs"] in (None, "EPSG:4326"):
-        impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
-        if impossible.any():
-            record = int(table.index.get_indexer(cells.index[impossible])[0]) + 1
-            hints.append(
-                f"{impossible.sum()} record(s) with an impossible place, such as record {record}: left out as a place"
-            )
-        inhabited, exchanged = (_between(values, *_INHABITED) for values in (north, east))
-        if (~inhabited & exchanged).mean() > 0.5:
-            return [*hints, "most places lie where no people live: latitude and longitude may be exchanged"]
-        for country, box in _COUNTRIES.items():
-            if (_between(east, *box[:2]) & _between(north, *box[2:])).mean() >= 0.9:
-                hints.append(
-                    f"with latitude and longitude exchanged, nine in ten places would lie in {country}: if that is "
-                    f"right, --lat {places['lon']} --lon {places['lat']} exchanges them"
-                )
-                break
-    # Places far from the bulk of the others that lie within it with their coordinates exchanged.
-    quantiles = [np.quantile(values, [0.1, 0.9]) for values in (north, east)]
-    boxes = [(low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles]
-    outside = ~_between(north, *boxes[0]) & ~_between(east, *boxes[1])
-    if n := int((outside & _between(east, *boxes[0]) & _between(north, *boxes[1])).sum()):
-        hints.append(f"{n} record(s) lie among the others with their two coordinates exchanged")
-    return hints
-
-
-def _between(values: FloatArray, low: float, high: float) -> BoolArray:
-    return np.asarray((low <= values) & (values <= high))
+        ends = (f"{table[places[axis]].min():.6g} to {table[places[axis]].max():.6g}" for axis in ("lat", "lon"))
+        ranges = ", ".join(f"{way} from {low_high}" for way, low_high in zip(("north", "east"), ends, strict=True))
+        listed = f"--lat {places['lon']} --lon {places['lat']}"
+        return [*notes, f"{places['lat']}, {places['lon']}: places {ranges}; {listed} if they are exchanged"]
+    return notes + [
+        f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
+        "names the CRS of metres"
+        for lat, lon in _pairs(_numeric(table), MEANING["latitude"], MEANING["longitude"])
+    ]
 
 
 def _numeric(table: pd.DataFrame) -> list[Any]:

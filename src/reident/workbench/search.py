@@ -23,7 +23,6 @@ from reident.workbench.candidates import (
     PLACE,
     ROW,
     Evaluator,
-    NetworkEvaluator,
     Part,
     evaluate_chain,
     recipe_step,
@@ -229,8 +228,7 @@ def search_release(
     progress : bool or callable
         Show how many chains were judged, or call a function with this number and the largest.
     """
-    kind = Evaluator if dataset.named_network is None else NetworkEvaluator
-    evaluator = kind(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
+    evaluator = Evaluator(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
     parts = [[evaluator.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(touched)))
