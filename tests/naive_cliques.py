@@ -19,8 +19,8 @@ def compatibility_graph(labels_release, d_release, labels_known, d_known, low, h
     return vertices, edges
 
 
-def partial_graph(labels_release, d_release, labels_known, d_known, low, high, *, either):
-    """Definition 6 of Kroll (2015) with missing distances (NaN)."""
+def partial_graph(labels_release, d_release, labels_known, d_known, low, high, *, either, tolerance=0):
+    """Definition 6 of Kroll (2015) with missing distances (NaN), in both directions, and labels that nearly agree."""
 
     def agree(known, released):
         gaps = known != known, released != released
@@ -30,12 +30,15 @@ def partial_graph(labels_release, d_release, labels_known, d_known, low, high, *
         (v, w)
         for w in range(len(labels_known))
         for v in range(len(labels_release))
-        if labels_release[v] == labels_known[w]
+        if abs(labels_release[v] - labels_known[w]) <= tolerance
     ]
     edges = {
         (a, b)
         for (a, (v1, w1)), (b, (v2, w2)) in combinations(enumerate(vertices), 2)
-        if v1 != v2 and w1 != w2 and agree(d_known[w1][w2], d_release[v1][v2])
+        if v1 != v2
+        and w1 != w2
+        and agree(d_known[w1][w2], d_release[v1][v2])
+        and agree(d_known[w2][w1], d_release[v2][v1])
     }
     return vertices, edges
 

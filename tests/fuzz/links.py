@@ -262,24 +262,24 @@ def product_ref(codes_release, codes_known, d_release, d_known, _, low, high, cl
     return rows(dense), packed(dense)
 
 
-def draw_gaps(rng):
+def draw_directed(rng):
     codes_release, codes_known, d_release, d_known, _, low, high, closed = draw_product(rng)
     for d in (d_release, d_known):
-        gaps = rng.random(d.shape) < 0.2
-        d[gaps | gaps.T] = np.nan
+        d += np.where(rng.random(d.shape) < 0.3, rng.integers(0, 2, d.shape), 0)  # one direction is longer
+        d[rng.random(d.shape) < 0.2] = np.nan
     return codes_release, codes_known, d_release, d_known, low, high, closed, bool(rng.random() < 0.5)
 
 
-def gaps_comp(codes_release, codes_known, d_release, d_known, low, high, closed, either):
+def directed_comp(codes_release, codes_known, d_release, d_known, low, high, closed, either):
     pairs = np.array(vertices(codes_release, codes_known), dtype=np.int64).reshape(-1, 2)
     bounds = [np.full(d_known.shape, bound) for bound in (low, high)]
     n, bits = len(pairs), packed(np.zeros((len(pairs), len(pairs)), bool))
     for part in ((0, n // 2), (n // 2, n)):
-        compatibility.fill_with_gaps(pairs, d_release, d_known, *bounds, closed, either, *part, bits)
+        compatibility.fill_directed(pairs, d_release, d_known, *bounds, closed, either, *part, bits)
     return bits
 
 
-def gaps_ref(codes_release, codes_known, d_release, d_known, low, high, closed, either):
+def directed_ref(codes_release, codes_known, d_release, d_known, low, high, closed, either):
     if closed:
         low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
     labels = codes_release.tolist(), codes_known.tolist()
@@ -387,5 +387,5 @@ CASES = [
          "compatibility.fill_bits", "bitset.mirror_rows"),
         draw_product, product_comp, product_ref,
     ),
-    Case(("compatibility.fill_with_gaps",), draw_gaps, gaps_comp, gaps_ref),
+    Case(("compatibility.fill_directed",), draw_directed, directed_comp, directed_ref),
 ]  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError, SearchLimitWarning, common_subgraph_attack, linkage_quality
+from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
 from reident.data.datasets import load_poets
 
 
@@ -145,7 +145,7 @@ def test_records_that_nothing_tells_apart_are_matched_at_once(n, search):
         assert not listed.is_enumerated
 
 
-def test_missing_distances():
+def test_missing_distances_and_near_labels():
     release, known, truth = files(1)
     gaps = release[1].copy()
     gaps[0, 1:4] = gaps[1:4, 0] = np.nan
@@ -154,3 +154,9 @@ def test_missing_distances():
         common_subgraph_attack((release[0], gaps), known, **options)
     found = {m: as_pairs(common_subgraph_attack((release[0], gaps), known, missing=m, **options)) for m in RULES}
     assert found["both"] <= found["either"] == set(truth.items())
+    # An age that is a class off is accepted within the tolerance.
+    older = release[0].assign(age=release[0]["age"] + 1), release[1]
+    near = common_subgraph_attack(older, known, label_tolerances={"age": 1}, **options)
+    assert as_pairs(near) == set(truth.items())
+    with pytest.raises(ParameterError, match="`label_tolerances` must name columns of `quasi`"):
+        common_subgraph_attack(older, known, label_tolerances={"town": 1}, **options)

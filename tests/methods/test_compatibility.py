@@ -49,23 +49,22 @@ def test_agrees_with_the_definition(data, low, width):
 
 @st.composite
 def partial_files(draw):
-    """Numbers as labels, and distances of two small files, some of them missing."""
+    """Numbers as labels, and distances of two small files that are directed, some of them missing."""
     result = []
     for _ in range(2):
         n = draw(st.integers(1, 6))
         labels = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
         entries = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.nan]), min_size=n * n, max_size=n * n)
-        d = np.triu(np.array(draw(entries)).reshape(n, n), 1)
-        d = d + d.T
+        d = np.array(draw(entries)).reshape(n, n)
         np.fill_diagonal(d, 0)
         result += [labels, d]
     return result
 
 
-@given(partial_files(), st.sampled_from(["both", "either"]))
-def test_missing_distances_agree_with_the_definition(data, missing):
-    vertices, edges = naive_cliques.partial_graph(*data, -1, 0.75, either=missing == "either")
-    graph = compatibility_graph(*data, window_km=(-1, 0.75), missing=missing)
+@given(partial_files(), st.sampled_from(["both", "either"]), st.integers(0, 2))
+def test_missing_and_directed_distances_and_near_labels_agree_with_the_definition(data, missing, tolerance):
+    vertices, edges = naive_cliques.partial_graph(*data, -1, 0.75, either=missing == "either", tolerance=tolerance)
+    graph = compatibility_graph(*data, window_km=(-1, 0.75), missing=missing, directed=True, label_tolerance=tolerance)
     assert [tuple(pair) for pair in graph.pairs.tolist()] == vertices
     assert edges_of(graph) == edges
     assert graph.n_edges == len(edges)

@@ -45,7 +45,7 @@ def test_best_match_equals_algorithm_10_1(seed, directed):
     ahead, back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     ahead[known], back[partner] = partner, known
     left, right = (
-        (*_side(as_directed_network(g), directed)[:6], np.isin(np.arange(n), list(c)), len(c) == n)
+        _side(as_directed_network(g), directed, c if directed else None, "crawled")
         for g, c in zip((san, aux), crawled, strict=True)
     )
     san, aux = (g if directed else g.to_directed() for g in (san, aux))
@@ -86,7 +86,7 @@ def test_what_is_sure_without_the_rows_of_hubs_is_the_best_match(seed, theta, sh
     ahead, back = np.full(120, -1, np.int64), np.full(120, -1, np.int64)
     ahead[known], back[partner] = partner, known
     graphs = [network, sample_network(network, edges=share, rng=seed)]
-    left, right = (_side(as_directed_network(as_network(g)), False) for g in graphs)
+    left, right = (_side(as_directed_network(as_network(g)), False, None, "crawled") for g in graphs)
     left_mapped, right_mapped = ahead >= 0, back >= 0
     counted = [
         np.add.reduceat(np.append(mapped[one[5]], 0), one[4][:-1]) * (np.diff(one[4]) > 0)

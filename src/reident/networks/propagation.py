@@ -52,6 +52,8 @@ def propagate(
     seeds: Mapping[Hashable, Hashable],
     *,
     theta: Annotated[float, Real(0)] = 0.5,
+    crawled_release: Iterable[Hashable] | None = None,
+    crawled_known: Iterable[Hashable] | None = None,
     max_sweeps: Annotated[int, Whole(1, unit="sweeps")] = 100,
 ) -> Propagation:
     """Re-identify the nodes of a released network from a second, overlapping one and a few known pairs.
@@ -70,6 +72,8 @@ def propagate(
     theta : float
         The least eccentricity: (largest - second largest) / standard deviation of the scores over all nodes, zeros
         included.
+    crawled_release, crawled_known : iterable of nodes, optional
+        Directed networks: the nodes whose outgoing links are known. Default: all that have any.
     max_sweeps : int
         A limit to the sweeps.
 
@@ -91,10 +95,10 @@ def propagate(
 
     Notes
     -----
-    vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known, here of
-    all nodes that have any (10.2 defines it the other way round: erratum 15, as are the next two); the spread in the
-    eccentricity is over all candidates; the mapping stays injective (a pair that wins the check both ways displaces
-    older ones); nodes are visited by falling degree; an inverted index over mapped neighbours gives the same scores as
+    vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known (10.2
+    defines it the other way round: erratum 15, as are the next two); the spread in the eccentricity is over all
+    candidates; the mapping stays injective (a pair that wins the check both ways displaces older ones); nodes are
+    visited by falling degree; an inverted index over mapped neighbours gives the same scores as
     comparing all pairs. Time per sweep: sum over the edges of the degrees of the partners.
     """
     directed = is_directed(release)
@@ -105,7 +109,10 @@ def propagate(
         for graph, name in ((release, "release"), (known, "known"))
     )
     rows = _check_seeds(seeds, released, background)
-    sides = [_side(network, directed) for network in (released, background)]
+    sides = [
+        _side(released, directed, crawled_release, "crawled_release"),
+        _side(background, directed, crawled_known, "crawled_known"),
+    ]
     ahead = np.full(released.n_nodes, -1, np.int64)
     back = np.full(background.n_nodes, -1, np.int64)
     ahead[rows[:, 0]] = rows[:, 1]
@@ -145,13 +152,22 @@ def _check_seeds(
 
 
 def _side(
-    network: DirectedNetwork, directed: bool
+    network: DirectedNetwork, directed: bool, crawled: Iterable[Hashable] | None, name: str
 ) -> tuple[IntArray, Any, IntArray, Any, IntArray, Any, BoolArray, bool]:
-    """Return the rows of one network as the kernel takes them; nodes with outgoing links are crawled."""
-    both = network.undirected()
-    crawled = np.diff(network.out_indptr) > 0 if directed else np.ones(network.n_nodes, np.bool_)
+    """Return the rows of one network as the kernel takes them."""
+    both, known = network.undirected(), np.diff(network.out_indptr) > 0
+    if not directed:
+        if crawled is not None:
+            raise DataError(f"`{name}` is for directed networks: an undirected link is known from both ends")
+        known = np.ones(network.n_nodes, np.bool_)
+    elif crawled is not None:
+        known = np.zeros(network.n_nodes, np.bool_)
+        for node in check_names(crawled, name):
+            if node not in network.positions:
+                raise DataError(f"`{name}` must name nodes of the network, got {node!r}")
+            known[network.positions[node]] = True
     rows = network.in_indptr, network.in_indices, network.out_indptr, network.out_indices, both.indptr, both.indices
-    return *rows, crawled, bool(crawled.all())
+    return *rows, known, bool(known.all())
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,25 +12,37 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import (
+    BoolArray,
     Choice,
     DataError,
+    Flag,
     FloatArray,
     IntArray,
+    ParameterError,
     Real,
     RNGLike,
     Whole,
+    check_array,
     check_choice,
     check_columns,
     check_flag,
     check_ids,
     check_integer,
+    check_mapping,
     check_real,
     check_rng,
     check_table,
 )
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
-from reident.places.compatibility import CompatibilityGraph, complete_distances, label_codes, product_graph
+from reident.places.compatibility import (
+    CompatibilityGraph,
+    complete_distances,
+    graph_of_codes,
+    graph_of_matches,
+    label_codes,
+    same_codes,
+)
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
 
@@ -123,6 +135,8 @@ def common_subgraph_attack(
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
     missing: Annotated[str | None, Choice(None, "both", "either")] = None,
+    directed: Annotated[bool, Flag()] = False,
+    label_tolerances: Mapping[str, float] | None = None,
     ties: Annotated[str, Choice("first", "random", "all")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
     search: Annotated[str, Choice("strong", "published")] = "strong",
@@ -148,9 +162,11 @@ def common_subgraph_attack(
         matches by distances alone.
     window_km, intervals_km
         When two distances agree; give one of them. See `compatibility_graph`.
-    missing
-        Whether distances may be missing, as for `compatibility_graph`. Such files are given as tuples:
-        `MetricMicrodata` has all distances.
+    missing, directed
+        Whether distances may be missing or depend on the direction, as for `compatibility_graph`. Such files are given
+        as tuples: `MetricMicrodata` has all distances.
+    label_tolerances : mapping of str to float, optional
+        Columns of numbers in `quasi` that agree if they differ by at most so much.
     ties : {"random", "first", "all"}
         Which of several maximum cliques to claim: ``"random"`` lists all and draws one, each equally likely;
         ``"first"`` takes the one that the search meets, which begins at vertices of large degree and so favours the
@@ -206,14 +222,20 @@ def common_subgraph_attack(
     began = time.perf_counter()
     check_choice(ties, "ties", ("random", "first", "all"))
     check_choice(search, "search", ("strong", "published"))
+    tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     check_flag(progress, "progress")
+    is_complete = missing is None and not check_flag(directed, "directed")
     (first, d_release), (second, d_known) = (
-        _table_and_distances(data, name, missing is None) for data, name in ((release, "release"), (known, "known"))
+        _table_and_distances(data, name, is_complete) for data, name in ((release, "release"), (known, "known"))
     )
-    codes = _label_codes(first, second, quasi)
-    graph = product_graph(*codes, d_release, d_known, window_km, intervals_km, missing)
+    arguments = (d_release, d_known, window_km, intervals_km, missing, directed)
+    if tolerances:
+        graph = graph_of_matches(_matches(first, second, quasi, tolerances), *arguments)
+    else:
+        codes_release, codes_known = _label_codes(first, second, quasi)
+        graph = graph_of_codes(codes_release, codes_known, *arguments)
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
         listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
@@ -336,3 +358,20 @@ def _table_and_distances(data: Any, name: str, is_complete: bool) -> tuple[pd.Da
     table = check_table(data[0], name, min_records=0)
     check_ids(table.index, f"{name}.index")
     return table, data[1]
+
+
+def _matches(
+    release: pd.DataFrame, known: pd.DataFrame, quasi: str | Sequence[str], tolerances: Mapping[str, float]
+) -> BoolArray:
+    """Return which records of the release (rows) and the known file (columns) agree in all labels."""
+    columns = check_columns(release, quasi, "quasi", table_name="release", min_columns=0)
+    for column in tolerances:
+        if column not in columns:
+            raise ParameterError(f"`label_tolerances` must name columns of `quasi`, got {column!r}")
+    exact = [column for column in columns if column not in tolerances]
+    matches = same_codes(*_label_codes(release, known, exact))
+    check_columns(known, [*tolerances], "label_tolerances", table_name="known", min_columns=0)
+    for column, tolerance in tolerances.items():
+        first, second = (check_array(table[column], column) for table in (release, known))
+        matches &= np.abs(np.subtract.outer(first, second)) <= check_real(tolerance, "label_tolerances", low=0)
+    return matches

@@ -14,17 +14,22 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident.base import (
+    BoolArray,
     Choice,
     DataError,
+    Flag,
     FloatArray,
     IntArray,
     ParameterError,
+    Real,
     afford,
     check_array,
     check_choice,
     check_column,
     check_distance_matrix,
+    check_flag,
     check_integer,
+    check_real,
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency, count_rows
@@ -79,6 +84,8 @@ def compatibility_graph(
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
     missing: Annotated[str | None, Choice(None, "both", "either")] = None,
+    directed: Annotated[bool, Flag()] = False,
+    label_tolerance: Annotated[float, Real(0)] = 0.0,
 ) -> CompatibilityGraph:
     """Build the product graph of two sets of labelled records with distances.
 
@@ -100,6 +107,10 @@ def compatibility_graph(
     missing : {None, "both", "either"}
         Whether distances may be missing (NaN). ``"both"``: a missing distance agrees with a missing one and with no
         other, as in the paper. ``"either"``: it agrees with every distance. None refuses missing distances.
+    directed : bool
+        Whether distances may depend on the direction; they must then agree in both.
+    label_tolerance : float
+        Above 0, labels are numbers and agree if they differ by at most so much.
 
     Returns
     -------
@@ -115,7 +126,7 @@ def compatibility_graph(
     -----
     Implements Kroll (2015), Definition 6; `intervals_km` is the rule of Kroll and Schnell (2016).
     Time O(n^2 log n + m^2 log n + edges), memory 8 bytes an edge, or a bit for each two vertices if that is less. With
-    `missing` every two vertices are compared, and each two take a bit.
+    `missing`, `directed` or `label_tolerance` every two vertices are compared, and each two take a bit.
 
     Examples
     --------
@@ -125,12 +136,17 @@ def compatibility_graph(
     >>> graph.pairs.tolist(), graph.n_edges
     ([[0, 0], [0, 1]], 0)
     """
+    tolerance = check_real(label_tolerance, "label_tolerance", low=0)
+    if tolerance > 0:
+        numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
+        matches = np.abs(np.subtract.outer(*numbers)) <= tolerance
+        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
         column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
         frames.append(check_column(column, name).to_frame("label"))
-    codes = label_codes(frames[0], frames[1], ["label"], ["labels_release", "labels_known"])
-    return product_graph(*codes, d_release, d_known, window_km, intervals_km, missing)
+    codes_release, codes_known = label_codes(frames[0], frames[1], ["label"], ["labels_release", "labels_known"])
+    return graph_of_codes(codes_release, codes_known, d_release, d_known, window_km, intervals_km, missing, directed)
 
 
 def label_codes(
@@ -146,7 +162,12 @@ def label_codes(
     return number[first], number[second]
 
 
-def product_graph(
+def same_codes(codes_release: IntArray, codes_known: IntArray) -> BoolArray:
+    """Return which records of the release (rows) have the label of which known records (columns)."""
+    return (codes_release[:, None] == codes_known) & (codes_release[:, None] >= 0)
+
+
+def graph_of_codes(
     codes_release: IntArray,
     codes_known: IntArray,
     d_release: ArrayLike,
@@ -154,10 +175,11 @@ def product_graph(
     window_km: tuple[Any, Any] | None,
     intervals_km: tuple[Any, Any] | None,
     missing: str | None,
+    directed: bool,
 ) -> CompatibilityGraph:
-    """Build the product graph of records with coded labels, -1 for a label that agrees with nothing."""
-    if check_choice(missing, "missing", (None, "both", "either")) is not None:
-        return _graph_with_gaps(codes_release, codes_known, d_release, d_known, window_km, intervals_km, missing)
+    if missing is not None or directed:
+        matches = same_codes(codes_release, codes_known)
+        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
     d_release = complete_distances(d_release, "d_release", size=codes_release.size)
     d_known = complete_distances(d_known, "d_known", size=codes_known.size)
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
@@ -210,28 +232,28 @@ def product_graph(
     return CompatibilityGraph(n_vertices, n_ends // 2, indptr, indices, largest=largest, pairs=pairs)
 
 
-def _graph_with_gaps(
-    codes_release: IntArray,
-    codes_known: IntArray,
+def graph_of_matches(
+    matches: BoolArray,
     d_release: ArrayLike,
     d_known: ArrayLike,
     window_km: tuple[Any, Any] | None,
     intervals_km: tuple[Any, Any] | None,
     missing: str | None,
+    directed: bool,
 ) -> CompatibilityGraph:
-    """Build the product graph by comparing each two matches, where distances may be missing."""
-    d_release = check_distances_with_gaps(d_release, "d_release", size=codes_release.size)
-    d_known, low, high, closed = _compared(
-        check_distances_with_gaps(d_known, "d_known", size=codes_known.size), window_km, intervals_km
-    )
-    matches = (codes_known[:, None] == codes_release) & (codes_known[:, None] >= 0)
-    pairs = np.ascontiguousarray(np.argwhere(matches)[:, ::-1])
+    """Build the product graph of possible matches, shape (n, m), by comparing each two of them."""
+    check_choice(missing, "missing", (None, "both", "either"))
+    options = {"missing": missing is not None, "directed": check_flag(directed, "directed")}
+    d_release = _arcs(d_release, "d_release", size=matches.shape[0], **options)
+    d_known = _arcs(d_known, "d_known", size=matches.shape[1], **options)
+    d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
+    pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
     n_vertices, words = len(pairs), (len(pairs) + 63) // 64
     size, advice = f"{n_vertices:,} possible matches", "give more label columns, or fewer records"
     afford(8 * n_vertices * words, "labels_release", size, advice)
     bits = np.zeros((n_vertices, words), dtype=np.uint64)
     arguments = pairs, d_release, *(np.array(each, order="C") for each in (d_known, low, high)), closed
-    _in_runs(lambda low, high: kernels.fill_with_gaps(*arguments, missing == "either", low, high, bits), n_vertices)
+    _in_runs(lambda low, high: kernels.fill_directed(*arguments, missing == "either", low, high, bits), n_vertices)
     _mirror(bits)
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
     return CompatibilityGraph(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest, pairs=pairs)
@@ -256,6 +278,17 @@ def _compared(
     low, high = _check_bounds(intervals_km, "intervals_km", len(d_known), strict=False)
     # An interval for the released distance is a closed window around a known distance of zero.
     return np.where(np.isnan(d_known), np.nan, 0.0), -high, -low, True
+
+
+def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
+    """Return distances that may be missing (NaN) or depend on the direction."""
+    if directed:
+        matrix = np.array(check_array(distances, name), order="C")
+        if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and (missing or not np.isnan(matrix).any()):
+            for end in (np.fmin, np.fmax):
+                check_distances_with_gaps(end(matrix, matrix.T), name, size=size)
+            return matrix
+    return (check_distances_with_gaps if missing else complete_distances)(distances, name, size=size)
 
 
 def check_distances_with_gaps(distances: ArrayLike, name: str, *, size: int | None = None) -> FloatArray:

@@ -107,7 +107,7 @@ DATA = {
     'implant': dict(targets=[["x"], ["n0", "n0"]]),
     'link_scores': dict(pairs=[[("n0", "x")], [3], [("n0",)]]),
     'passive_attack': dict(seeds=[{"x": "n0"}]),
-    'propagate': dict(seeds=[{}, {"x": "n0"}, {"n0": "x"}, {"n0": "n2", "n1": "n2"}, [("n0", "n0")]]),
+    'propagate': dict(seeds=[{}, {"x": "n0"}, {"n0": "x"}, {"n0": "n2", "n1": "n2"}, [("n0", "n0")]], crawled_known=[["n0"]]),
     'read_graph': dict(path=["absent.csv"]),
     'write_graph': dict(path=["absent/folder/g.csv"]),
     'MedianMechanism': dict(data=[[1]]),

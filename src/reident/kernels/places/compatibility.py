@@ -147,10 +147,19 @@ def fill_bits(codes, offsets, first, second, start, end, from_known, to_known, b
 
 
 @jit
-def fill_with_gaps(pairs, d_release, d_known, low, high, closed, either, from_vertex, to_vertex, bits):
+def _agrees(known, released, low, high, closed, either):
+    """Decide whether two distances in one direction agree; NaN is a missing one."""
+    if np.isnan(known) or np.isnan(released):
+        return either or (np.isnan(known) and np.isnan(released))
+    deviation = known - released
+    return low <= deviation <= high if closed else low < deviation < high
+
+
+@jit
+def fill_directed(pairs, d_release, d_known, low, high, closed, either, from_vertex, to_vertex, bits):
     """Set, in rows of bits that are zero, the later neighbours of vertices from_vertex..to_vertex-1.
 
-    Each pair of vertices is compared: for distances that may be missing (NaN).
+    Each pair of vertices is compared in both directions: for distances that may be missing or directed.
     """
     for u in range(from_vertex, to_vertex):
         r, a = pairs[u, 0], pairs[u, 1]
@@ -158,12 +167,7 @@ def fill_with_gaps(pairs, d_release, d_known, low, high, closed, either, from_ve
             s, b = pairs[v, 0], pairs[v, 1]
             if r == s or a == b:
                 continue
-            deviation = d_known[a, b] - d_release[r, s]
-            if np.isnan(deviation):
-                agrees = either or (np.isnan(d_known[a, b]) and np.isnan(d_release[r, s]))
-            elif closed:
-                agrees = low[a, b] <= deviation <= high[a, b]
-            else:
-                agrees = low[a, b] < deviation < high[a, b]
-            if agrees:
+            if not _agrees(d_known[a, b], d_release[r, s], low[a, b], high[a, b], closed, either):
+                continue
+            if _agrees(d_known[b, a], d_release[s, r], low[b, a], high[b, a], closed, either):
                 bits[u, v >> 6] |= bit(v)
