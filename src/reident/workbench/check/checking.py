@@ -272,4 +272,5 @@ def _unasked_places(dataset: Dataset) -> list[str]:
         return []
     lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
     crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
-    return [f"The original has places that are assumed unknown: --lat {lat} --lon {lon}{crs} lets them be attacked."]
+    option = f"reident open --lat {lat} --lon {lon}{crs}"
+    return [f"The original has places that are assumed unknown: as places they are attacked ({option})."]
