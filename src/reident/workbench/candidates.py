@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,11 +40,16 @@ ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "at
 
 @dataclass(frozen=True)
 class Part:
-    """One step, or none for columns that are withheld, and the share of each column that it keeps."""
+    """One step, or none for columns that are withheld, and the shares of each column and of the records that it keeps.
+
+    ``cells``: a hash of the release of a step that draws nothing, else empty.
+    """
 
     step: Step | None
     columns: tuple[str, ...]
     kept: Mapping[str, float] = field(default_factory=dict)
+    records: float = 1.0
+    cells: str = ""
     reason: str = ""
 
 
@@ -113,7 +119,11 @@ class Evaluator:
         except (DataError, ParameterError) as error:
             return Part(step, columns, reason=str(error))
         lost = self.losses(result, list(self.columns(step)))
-        return Part(step, columns, {name: 1 - value for name, value in lost.items()})
+        is_table = "rng" not in step.entry.signature and result.matrix_km is None and result.network is None
+        return Part(
+            step, columns, {name: 1 - value for name, value in lost.items()}, len(result.table) / len(self.dataset),
+            digest_of(None, {"": result.table}) if is_table else "",
+        )  # fmt: skip
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
@@ -121,12 +131,16 @@ class Evaluator:
         return alone.get(step.entry.data) or tuple(step.columns or self.dataset.quasi)
 
     def promise(self, chain: Sequence[Part]) -> float:
-        """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
-        retained = dict.fromkeys(self.protected, 0.0)
-        for part in chain:
-            for name, share in part.kept.items():
-                retained[name] = share * (retained.get(name) or 1.0)
-        return float(np.mean(list(retained.values()))) if retained else 0.0
+        """Return the mean share of the protected columns that a chain would keep, by its steps alone.
+
+        A step that leaves records out takes them from the columns of the others, too.
+        """
+        retained = [
+            math.prod(part.kept.get(name, part.records) for part in chain)
+            if any(name in part.kept for part in chain) else 0.0
+            for name in self.protected
+        ]  # fmt: skip
+        return float(np.mean(retained)) if retained else 0.0
 
     def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Any:
         """Apply steps to the data; each draw has a stream of its own."""

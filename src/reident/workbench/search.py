@@ -208,7 +208,8 @@ def search_release(
     A chain takes one step of each slot; a slot that may be None withholds its columns. A release passes if at most the
     tolerated share of persons is above the limit under every attack that `check` would run, in each of the draws;
     costly attacks meet the first draw of a release that passed the others. A release has the evidence of its parts:
-    where one part, by itself, is refused, no chain with it is judged. Several jobs judge as many chains at once.
+    where one part, by itself, is refused, no chain with it is judged. Of steps that give the same cells one is judged.
+    Several jobs judge as many chains at once.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def search_release(
         Show how many chains were judged, or call a function with this number and the largest.
     """
     evaluator = Evaluator(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
-    parts = [[evaluator.part(step, slot) for step in slot] for slot in slots]
+    parts = [_distinct([evaluator.part(step, slot) for step in slot]) for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(touched)))
     every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
@@ -306,6 +307,12 @@ def search_release(
         losses=evaluator.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
         price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
+
+
+def _distinct(parts: Sequence[Part]) -> list[Part]:
+    """Return one part for each release: of steps whose cells are the same the first."""
+    firsts = {part.cells: part for part in reversed(parts) if part.cells}
+    return [part for part in parts if not part.cells or firsts[part.cells] is part]
 
 
 def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:
