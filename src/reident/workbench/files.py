@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_table
+from reident.base import DataError, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import open_file
@@ -66,11 +66,9 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     Raises
     ------
     ParameterError, DataError
-        If only one column is named, a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
+        If a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
         `crs` is none of the earth's surface, most places are impossible, or one is where that is refused.
     """
-    if (lat is None) != (lon is None):
-        raise ParameterError("`lat` and `lon` must be given together, got only one of them")
     check_table(data, "data")
     check_crs(crs, "crs")
     if hasattr(data, "to_crs"):
@@ -84,10 +82,7 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
             raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
         return _possible(data, refuses) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
-        if column not in data.columns:
-            raise ParameterError(
-                f"`{name}` must name a column of the file, got {column!r}: it has {list(data.columns)!r}"
-            )
+        check_columns(data, [column], name, table_name="data")
         if not pd.api.types.is_numeric_dtype(data[column]):
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_table
+from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON
 from reident.tables.classes import refuse_nested
@@ -192,9 +192,7 @@ def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
     """Return the rows that a column of both files pairs."""
     keys = []
     for table, which in ((dataset.data, "original"), (cells, "release")):
-        if name not in table:
-            raise ParameterError(f"`id` must name columns of `{which}`, got [{name!r}]: it has {list(table.columns)!r}")
-        column = table[name]
+        column = table[check_columns(table, name, "id", table_name=which)[0]]
         if column.isna().any() or column.duplicated().any():
             raise DataError(
                 f"`id` must name a column of {which!r} with one value a record, got missing or repeated ones"
