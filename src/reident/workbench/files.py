@@ -14,7 +14,7 @@ import pandas as pd
 from reident.base import DataError, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.opening import open_file
+from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.readers import GEOGRAPHIC, file_kind
 
 __all__ = [
@@ -35,12 +35,13 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    data, before = open_file(path, **options).data, getattr(original, "columns", ())
+    opened, before = open_file(path, **options), getattr(original, "columns", ())
+    data = opened.data
     texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
-    return open_file(path, text=texts, **options).data if texts else data
+    return open_file(path, text=texts, **options) if texts else opened
 
 
 def _is_text(column: pd.Series) -> bool:
