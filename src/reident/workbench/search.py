@@ -325,9 +325,7 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
     return slots
 
 
-def slots_of(
-    tried: Mapping[str, Sequence[Mapping[str, Any]]], dataset: Dataset, limit: float
-) -> list[list[Step | None]]:
+def slots_of(tried: Mapping[str, Sequence[Step]], dataset: Dataset, limit: float) -> list[list[Step | None]]:
     """Return the candidates of table and places: those of the registry, larger classes, and to withhold the columns.
 
     Columns that must be kept are not withheld: `PLACE`, or columns of the table.
@@ -336,7 +334,7 @@ def slots_of(
     for kind in ("table", "places"):
         if kind not in tried:
             continue
-        steps = [Step(method["method"], **method["options"]) for method in tried[kind]]
+        steps = list(tried[kind])
         steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
         needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
         slots.append([*steps, *([] if needed else [None])])
