@@ -108,7 +108,7 @@ class Recipe:
 
     def steps(self) -> list[Step]:
         """Return the steps of the chain."""
-        return [Step(s["method"], columns=s.get("columns") or None, **(s.get("parameters") or {})) for s in self.chain]
+        return [Step.of(step) for step in self.chain]
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
