@@ -84,14 +84,22 @@ def hints(tmp_path, table):
     return [note for note in open_file(tmp_path / "t.csv").notes if "lat, lon" in note]
 
 
-def test_open_says_where_the_places_lie(tmp_path):
+def test_open_says_where_the_places_lie_and_hints_at_odd_ones(tmp_path):
     table = persons(120)
-    table.loc[5, ["lat", "lon"]] = 0.0  # one record without a place, or exchanged ones, are seen in the ends
     (note,) = hints(tmp_path, table)
     for name, way in (("lat", "north"), ("lon", "east")):
         assert f"{way} from {table[name].min():.6g} to {table[name].max():.6g}" in note
+    assert "--lat lon --lon lat if they are exchanged" in note
     beyond = persons(120, middle=(45.0, -120.0)).rename(columns={"lat": "lon", "lon": "lat"})
     assert "--lat lon --lon lat exchanges them" in hints(tmp_path, beyond)[0]
+    some = table.copy()
+    some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
+    assert "6 record(s) that lie among the others if exchanged, such as record 1" in hints(tmp_path, some)[1]
+    some = table.copy()
+    some.loc[:3, ["lat", "lon"]] = 0.0
+    assert "4 record(s) at 0, 0" in hints(tmp_path, some)[1]
+    some.loc[:3, "lat"] = 95.0
+    assert "4 record(s) with an impossible place" in hints(tmp_path, some)[1]
 
 
 @pytest.mark.parametrize("mask", ["donut", "grid", "swap", "laplace", "rigid"])

@@ -58,7 +58,7 @@ _PLACE_TEXT = re.compile(
 
 
 def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
-    """Return notes for a custodian: texts that are places, and where the places lie."""
+    """Return notes for a custodian: texts that are places, where the places lie, those at 0, 0 or exchanged."""
     notes = []
     for name in table.columns:
         cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if types[name] == "text" else []
@@ -68,15 +68,39 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColu
                 "taken as places"
             )
     if places is not None:
-        ends = (f"{table[places[axis]].min():.6g} to {table[places[axis]].max():.6g}" for axis in ("lat", "lon"))
-        ranges = ", ".join(f"{way} from {low_high}" for way, low_high in zip(("north", "east"), ends, strict=True))
-        listed = f"--lat {places['lon']} --lon {places['lat']}"
-        return [*notes, f"{places['lat']}, {places['lon']}: places {ranges}; {listed} if they are exchanged"]
+        return notes + [f"{places['lat']}, {places['lon']}: {note}" for note in _where(table, places)]
     return notes + [
         f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
         "names the CRS of metres"
         for lat, lon in _pairs(_numeric(table), MEANING["latitude"], MEANING["longitude"])
     ]
+
+
+def _where(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
+    """Say from where to where the places lie, and which records are at 0, 0, off the earth, or exchanged."""
+    cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
+    north, east = cells.to_numpy(np.float64).T
+    if not north.size:
+        return []
+    ranges = f"north from {north.min():.6g} to {north.max():.6g}, east from {east.min():.6g} to {east.max():.6g}"
+    notes = [f"places {ranges}; --lat {places['lon']} --lon {places['lat']} if they are exchanged"]
+    in_degrees = places["crs"] in (None, "EPSG:4326")
+    # Places far from the bulk of the others that lie within it with their coordinates exchanged.
+    quantiles = [np.quantile(values, [0.1, 0.9]) for values in (north, east)]
+    boxes = [(low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles]
+    within = [[(low <= values) & (values <= high) for low, high in boxes] for values in (north, east)]
+    for odd, problem in (
+        ((north == 0) & (east == 0), "at 0, 0: perhaps without a place"),
+        (
+            in_degrees & ((np.abs(north) > 90) | (east < -180) | (east > 360)),
+            "with an impossible place: it is left out",
+        ),
+        (~within[0][0] & ~within[1][1] & within[1][0] & within[0][1], "that lie among the others if exchanged"),
+    ):
+        if odd.any():
+            record = int(table.index.get_indexer(cells.index[odd])[0]) + 1
+            notes.append(f"{int(odd.sum())} record(s) {problem}, such as record {record}")
+    return notes
 
 
 def _numeric(table: pd.DataFrame) -> list[Any]:
