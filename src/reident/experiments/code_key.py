@@ -74,7 +74,7 @@ def _files_and_key(trial: Callable[..., Any]) -> tuple[list[Path], str]:
             done[file] = _tree(file)
             waiting += _imported(done[file])
     files = sorted(done)
-    parts = [ast.dump(done[file]) for file in files]
+    parts = [_digest(file) for file in files]
     parts += [f"{name} {version}" for name, version in versions().items() if name != "reident"]
     registry = data_folder() / "registry.toml"
     parts += [registry.read_text(encoding="utf-8")] if registry.is_file() else []
@@ -99,6 +99,12 @@ def _tree(file: Path) -> ast.Module:
         if any(is_text):
             node.body = [part for part, drop in zip(body, is_text, strict=True) if not drop]  # type: ignore[attr-defined]
     return tree
+
+
+@cache
+def _digest(file: Path) -> str:
+    """Hash a module's syntax tree: what is left of it without comments, docstrings and layout."""
+    return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
 
 
 def _imported(tree: ast.AST) -> list[Path]:

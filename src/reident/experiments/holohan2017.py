@@ -123,10 +123,11 @@ def hierarchies_for(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, Hi
     The paper says that without the epsilon-quasi-identifier the lattice is eight times smaller, hence eight levels;
     their widths (1, 2, 4, ..., 64 units, all) are our choice.
     """
-    return {column: _hierarchy(column, sorted(table[column].unique())) for column in columns}
+    return {column: _hierarchy(column, tuple(sorted(table[column].unique()))) for column in columns}
 
 
-def _hierarchy(column: str, values: list[Any]) -> Hierarchy:
+@lru_cache(maxsize=32)
+def _hierarchy(column: str, values: tuple[Any, ...]) -> Hierarchy:
     if column == "year_of_birth":
         return Hierarchy.from_intervals(values, [2, 4, 8], origin=1900)
     if column == "sex" and {*values} <= {"female", "male"}:
@@ -304,13 +305,17 @@ def time_trial(
 
 
 def lists_trial(
-    rng: np.random.Generator, *, case: str, population: str, k: int, n_records: int = 0
-) -> dict[str, float]:
-    """Draw one list from a stated population and return the percentage that OLA suppresses (Table IV)."""
+    rng: np.random.Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0
+) -> list[dict[str, float]]:
+    """Draw one list from a stated population and return the percentage that OLA suppresses for each k (Table IV)."""
     table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
     quasi = [name for name in _QUASI["florida"] if name in table]
-    release = k_anonymise(table[quasi], quasi, hierarchies=hierarchies_for(table, quasi), k=k, method="ola", **CHOICE)
-    return {"suppressed_percent": 100 * release.n_suppressed / len(table)}
+    options = {"hierarchies": hierarchies_for(table, quasi), "method": "ola", **CHOICE}
+    rows = []
+    for k in ks:
+        release = k_anonymise(table[quasi], quasi, k=k, **options)
+        rows.append({"k": k, "suppressed_percent": 100 * release.n_suppressed / len(table)})
+    return rows
 
 
 def differencing_trial(

@@ -102,7 +102,8 @@ def deviation(
 
 def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series:
     """Return the quasi-identifiers of each record as one text."""
-    return table[list(quasi)].astype(str).agg(" ".join, axis=1)
+    first, *others = (table[name].astype(str) for name in quasi)
+    return first.str.cat(others, sep=" ")
 
 
 def protect(

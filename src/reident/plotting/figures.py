@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from IPython.display import Markdown
+from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -33,6 +34,9 @@ STYLE: Any = {
 
 #: Narrower figures have one column of panels.
 _NARROW_MM = 120
+
+#: Pixels an inch of shown and saved pictures.
+_DPI = 200
 
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
@@ -85,7 +89,7 @@ class Figures:
         caption: str,
         keys: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Markdown:
-        """Set the title and one legend at the foot, save the figure if there is a folder, and return the caption.
+        """Set the title and one legend at the foot, show and save the figure, and return the caption.
 
         Parameters
         ----------
@@ -107,12 +111,19 @@ class Figures:
             handles = [Line2D([], [], label=label, **style) for label, style in keys.items()]
             columns = int(self.width_mm / (1.35 * max(map(len, keys)) + 12))
             figure.legend(handles=handles, loc="outside lower center", ncols=max(1, min(columns, 4)), fontsize=7.5)
+        shown = BytesIO()
+        figure.savefig(shown, dpi=_DPI, metadata=_METADATA["png"])
         if self.out:
             folder = Path(self.out, "figures")
             folder.mkdir(parents=True, exist_ok=True)
-            metadata = _METADATA[self.file_format]
-            figure.savefig(folder / f"{name}.{self.file_format}", dpi=200, metadata=metadata)
+            file = folder / f"{name}.{self.file_format}"
+            if self.file_format == "png":
+                file.write_bytes(shown.getvalue())
+            else:
+                figure.savefig(file, metadata=_METADATA[self.file_format])
             _save_caption(folder / "captions.csv", name, title, caption)
+        plt.close(figure)  # it is drawn once: the notebook shows what was saved
+        display(Image(shown.getvalue(), width=round(self.width_mm * 4)))  # type: ignore[no-untyped-call]
         return Markdown(f"*{caption}*")
 
 

@@ -34,6 +34,8 @@ DISTANCES = ("dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "choquet", "proba
 
 #: Aggregated distances are tied if they differ by no more than this relative amount, which is rounding.
 TIE = 1e-12
+# Released records that a thread searches at once: for fewer, starting it takes longer than they do.
+_FEWEST = 512
 
 
 @dataclass(frozen=True)
@@ -358,7 +360,9 @@ def _search(
     points = np.ascontiguousarray(b[order])
     a = np.ascontiguousarray(a)
     parts = in_parts(
-        lambda part: nearest_records(a[part], points, order, spans, low, high, weights, mu, rows[part], TIE), len(a)
+        lambda part: nearest_records(a[part], points, order, spans, low, high, weights, mu, rows[part], TIE),
+        len(a),
+        _FEWEST,
     )
     nearest, distance, ties, true_distance = map(np.concatenate, zip(*parts, strict=True))
     return nearest, distance, ties, true_distance
