@@ -254,7 +254,7 @@ def test_a_type_that_becomes_another_has_a_receipt(tmp_path):
     made = pd.DataFrame({"day": pd.date_range("1950-01-01", periods=9).strftime("%Y-%m-%d")})
     made.to_parquet(tmp_path / "a.parquet")
     made.to_csv(tmp_path / "a.csv", index=False)
-    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become dates"]
+    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become such"]
     assert open_file(tmp_path / "a.csv").receipts == []
 
 
@@ -315,7 +315,7 @@ def test_places_where_hardly_anybody_is_are_told(tmp_path, nowhere):
     made.loc[made.index[:nowhere], ["lat", "lon"]] = 0
     made.to_csv(tmp_path / "a.csv", index=False)
     notes = [note for note in open_file(tmp_path / "a.csv").notes if "at 0, 0" in note]
-    assert notes == ["lat, lon: 2 record(s) at 0, 0: perhaps without a place"][: nowhere // 2]
+    assert notes == ["lat, lon: 2 record(s) at 0, 0: perhaps without a place, such as record 1"][: nowhere // 2]
 
 
 @pytest.mark.parametrize(

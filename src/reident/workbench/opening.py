@@ -26,6 +26,10 @@ __all__ = ["OpenedFile", "open_file"]
 
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
+#: What a line begins with that adds a table up.
+_TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
+#: Up to this many lines below a table are looked at.
+_BELOW = 5
 #: Values from which two columns that correspond do so by no chance, and up to which whole numbers may be codes.
 _FEWEST_SAME, _FEW_NUMBERS = 5, 12
 
@@ -199,7 +203,7 @@ def describe(
     crs: str | None = None,
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
-    changes, look = list(receipts), list(notes)
+    changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
     written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
@@ -262,3 +266,17 @@ def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
         return []
     listed = ",".join(names)
     return [f"{', '.join(names)}: few whole numbers: if they are codes, --text {listed} keeps them from being ranges"]
+
+
+def _below(cells: pd.DataFrame) -> list[str]:
+    """Return a note about last records that look like a sum or a remark below a table."""
+    remarks: list[str] = []
+    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False, name=None):
+        filled = [text for text in (str(cell).strip() for cell in row if not is_blank(cell)) if text]
+        total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
+        if not total and not (len(filled) == 1 < len(row) - 1):
+            break
+        remarks.insert(0, repr(filled[0]))
+    if not remarks or len(remarks) == min(_BELOW, len(cells)):
+        return []  # records with one value each
+    return [f"the last {len(remarks)} record(s) begin with {', '.join(remarks)}: if they are no persons, take them out"]
