@@ -1,5 +1,6 @@
-"""Individual risk against enumeration."""
+"""Individual risk, special uniques and population estimates against enumeration and simulation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident.tables import individual_risk, k_anonymity
+from reident import DataError
+from reident.tables import individual_risk, k_anonymity, population_uniques, special_uniques
 
 ROWS = st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, np.nan])] * 3), min_size=1, max_size=9)
 
@@ -35,3 +37,60 @@ def test_the_risk_is_the_mean_of_one_over_the_population_class(f, total):
     ref = sum(math.comb(j - 1, f - 1) * p**f * (1 - p) ** (j - f) / j for j in range(f, 6000))
     table = pd.DataFrame({"q": ["x"] * f, "w": [total / f] * f})
     assert individual_risk(table, "q", "w")["risk"].to_numpy() == pytest.approx(ref)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=10))
+def test_special_uniques_against_every_subset(rows):
+    table = pd.DataFrame(rows, columns=list("abcd"))
+    subsets = [s for size in range(1, 5) for s in itertools.combinations(range(4), size)]
+
+    def unique(row, columns):
+        return sum(all(row[c] == other[c] for c in columns) for other in rows) == 1
+
+    scores, shares = [], dict.fromkeys("abcd", 0)
+    for row in rows:
+        minimal = [
+            s for s in subsets if unique(row, s) and not any(set(t) < set(s) and unique(row, t) for t in subsets)
+        ]
+        scores.append(sum(math.factorial(4 - len(s)) for s in minimal))
+        for s in minimal:
+            for c in s:
+                shares["abcd"[c]] += math.factorial(4 - len(s))
+    found, contributions = special_uniques(table)
+    assert found.tolist() == scores
+    if sum(scores):
+        assert contributions.to_dict() == pytest.approx({c: 100 * v / sum(scores) for c, v in shares.items()})
+    else:
+        assert contributions.isna().all()
+
+
+def test_scores_beyond_64_bits_are_exact():
+    """A record unique in the first of 24 columns alone: 23!, more than an int64 holds; the second in two at once."""
+    table = pd.DataFrame(0, index=range(6), columns=range(24))
+    table.loc[0, 0] = 1
+    table.loc[[1, 2], 1] = 1
+    table.loc[[1, 3], 2] = 1
+    scores, contributions = special_uniques(table, max_size=2)
+    pairs = math.factorial(22)
+    assert scores.tolist() == [math.factorial(23), *[pairs] * 3, 0, 0]
+    assert contributions[0] > contributions[1] == contributions[2] > contributions[3] == 0
+
+
+def test_population_estimates_meet_a_population_that_is_known():
+    """Zipf-like classes, 40,000 people, a tenth and a half sampled: each model where it is meant for."""
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame({"q": (rng.pareto(0.8, 40_000) * 40).astype(int)})
+    truth = (people["q"].map(people["q"].value_counts()) == 1).mean()
+    for fraction, model in ((0.1, "pitman"), (0.5, "zayatz")):
+        found = [
+            population_uniques(
+                people.sample(frac=fraction, random_state=i), "q", sampling_fraction=fraction, model=model
+            )
+            for i in range(3)
+        ]
+        assert np.mean(found) == pytest.approx(truth, rel=0.25)
+    whole = population_uniques(people, "q", sampling_fraction=1, model="zayatz")
+    assert whole == pytest.approx(truth)
+    with pytest.raises(DataError, match="needs some unique records and some that are not"):
+        population_uniques(pd.DataFrame({"q": range(9)}), "q", sampling_fraction=0.5)

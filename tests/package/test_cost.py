@@ -66,6 +66,7 @@ ONE_LABEL = np.zeros(1000, dtype=int)
             ),
             "`release` .* a table of 40,000 values by 40,000 labels: about 3.0 GiB",
         ),
+        (lambda: rd.tables.special_uniques(pd.DataFrame(np.eye(60))), "`quasi` .* sets of columns.*`max_size`"),
         (lambda: rd.queries.Budget("1e5000000"), "`total` must lie in .1e-200, 1e.300., got 1e5000000"),
         (lambda: rd.queries.laplace_count(5, epsilon="1/" + "9" * 10**6), "`epsilon` must lie in"),
         (lambda: rd.queries.laplace_count(5, epsilon=10**5000), "`epsilon` must lie in .* 16,610 bits"),

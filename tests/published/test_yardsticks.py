@@ -18,6 +18,8 @@ from reident.tables import (
     equivalence_classes,
     individual_risk,
     k_anonymity,
+    population_uniques,
+    special_uniques,
     swap_ranks,
 )
 
@@ -109,11 +111,20 @@ def test_arx_hierarchical_distance_t_closeness(arx):
 
 
 @needs(ARX)
-def test_arx_average_risk(arx):
-    """ARX, TestRiskMetrics: the average risk of a record."""
+def test_arx_population_uniques(arx):
+    """ARX, TestRiskMetrics: four digits, by sampling fraction and model."""
     table, _ = arx
     n_classes = equivalence_classes(table, ARX_COLUMNS).max() + 1
-    assert n_classes / len(table) == pytest.approx(0.6465751607983555, rel=1e-15)
+    assert n_classes / len(table) == pytest.approx(0.6465751607983555, rel=1e-15)  # the average risk of a record
+    for fraction, model, expected in (
+        (0.1, "pitman", 0.2768499),
+        (0.01, "pitman", 0.1446083),
+        (0.1, "zayatz", 0.3207402),
+        (0.2, "zayatz", 0.3577099),
+        (1.0, "zayatz", 0.5142895),
+    ):
+        found = population_uniques(table, ARX_COLUMNS, sampling_fraction=fraction, model=model)
+        assert found == pytest.approx(expected, abs=5e-7), (fraction, model)
 
 
 SDC = pd.DataFrame(
@@ -140,6 +151,32 @@ def test_sdcmicro_individual_risk():
     unweighted = individual_risk(GAPS, ["A", "B", "C"], missing="wildcard")["risk"]
     assert unweighted.round(5).tolist() == [0.33333, 1, 0.25, 0.5, 0.33333, 0.33333, 1, 0.2]
     assert k_anonymity(GAPS, ["A", "B", "C"], missing="wildcard") == 1
+
+
+def test_sdcmicro_suda_scores():
+    """sdcMicro, test_suda2: the guideline's ten rows, the book's example, and contributions in any order of columns."""
+    guideline = pd.DataFrame(
+        {
+            "residence": ["u", "u", "u", "u", "r", "u", "u", "u", "u", "u"],
+            "gender": ["f", "f", "f", "m", "f", "m", "f", "m", "f", "f"],
+            "education": ["si", "si", "pi", "sc", "sc", "sc", "pc", "ps", "si", "si"],
+            "labour": ["e", "e", "n", "e", "x", "e", "n", "x", "n", "n"],
+        }
+    )
+    assert special_uniques(guideline)[0].tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
+    book = pd.DataFrame(
+        {
+            "age": ["20s"] * 7 + ["60s"],
+            "gender": ["m"] * 4 + ["f"] * 3 + ["m"],
+            "income": ["50+"] * 2 + ["50-"] * 6,
+            "education": ["h"] * 4 + ["u", "h", "m", "u"],
+        }
+    )
+    assert special_uniques(book)[0].tolist()[4:] == [4, 2, 6, 8]
+    small = pd.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
+    for order in (["a", "b", "c"], ["c", "a", "b"], ["c", "b", "a"]):
+        shares = special_uniques(small[order])[1]
+        assert shares.to_dict() == {"a": 50, "b": 37.5, "c": 37.5}
 
 
 CLIQUES = {"brock200_4": 17, "c-fat200-5": 58, "p_hat300-1": 8, "p_hat300-3": 36, "san200_0.7_1": 30}

@@ -37,6 +37,7 @@ from .cluster import local_cluster as local_cluster
 from .cost import MEMORY as MEMORY
 from .cost import afford as afford
 from .cost import available as available
+from .cost import check_work as check_work
 from .cost import processors as processors
 from .cost import read_size as read_size
 from .errors import DataError as DataError

@@ -14,6 +14,8 @@ MEMORY = "REIDENT_MEMORY"
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
+#: Simple steps that a search may take: some minutes of one processor.
+_STEPS = 4e9
 
 #: What is left to others of the memory that is free.
 _SHARE = 0.9
@@ -75,6 +77,22 @@ def afford(needed: float, name: str, what: str, advice: str) -> None:
         raise ParameterError(
             f"`{name}` must lead to what fits into memory, got {what}: about {_size(needed)}, and {_size(free)} may "
             f"be used ({MEMORY} sets another limit); {advice}"
+        )
+
+
+def check_work(steps: float, name: str, what: str, advice: str) -> None:
+    """Require that a search takes minutes at most.
+
+    Raises
+    ------
+    ParameterError
+        If it would take more than some billion steps: it names the parameter, what would be searched, and what makes
+        it smaller.
+    """
+    if steps > _STEPS:
+        raise ParameterError(
+            f"`{name}` must lead to at most minutes of work, got {what}: about {steps:.0e} steps of at most "
+            f"{_STEPS:.0e}; {advice}"
         )
 
 

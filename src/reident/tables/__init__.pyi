@@ -101,6 +101,10 @@ from .record_linkage import (
 from .record_risk import (
     individual_risk as individual_risk,
 )
+from .record_risk import population_uniques as population_uniques
+from .record_risk import (
+    special_uniques as special_uniques,
+)
 from .scoreboard import (
     Ratings as Ratings,
 )

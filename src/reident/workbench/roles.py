@@ -68,7 +68,7 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColu
                 "taken as places"
             )
     if places is not None:
-        return notes + [f"{places['lat']}, {places['lon']}: {note}" for note in _where(table, places)]
+        return notes + [f"{places['lat']}, {places['lon']}: {note}" for note in _odd_places(table, places)]
     return notes + [
         f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
         "names the CRS of metres"
@@ -76,30 +76,29 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColu
     ]
 
 
-def _where(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
-    """Say from where to where the places lie, and which records are at 0, 0, off the earth, or exchanged."""
+def _odd_places(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
+    """Return where the places lie, and which are impossible, at 0, 0, or seem to have their coordinates exchanged."""
     cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
     north, east = cells.to_numpy(np.float64).T
     if not north.size:
         return []
-    ranges = f"north from {north.min():.6g} to {north.max():.6g}, east from {east.min():.6g} to {east.max():.6g}"
-    notes = [f"places {ranges}; --lat {places['lon']} --lon {places['lat']} if they are exchanged"]
-    in_degrees = places["crs"] in (None, "EPSG:4326")
-    # Places far from the bulk of the others that lie within it with their coordinates exchanged.
-    quantiles = [np.quantile(values, [0.1, 0.9]) for values in (north, east)]
-    boxes = [(low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles]
-    within = [[(low <= values) & (values <= high) for low, high in boxes] for values in (north, east)]
-    for odd, problem in (
-        ((north == 0) & (east == 0), "at 0, 0: perhaps without a place"),
-        (
-            in_degrees & ((np.abs(north) > 90) | (east < -180) | (east > 360)),
-            "with an impossible place: it is left out",
-        ),
-        (~within[0][0] & ~within[1][1] & within[1][0] & within[0][1], "that lie among the others if exchanged"),
-    ):
-        if odd.any():
-            record = int(table.index.get_indexer(cells.index[odd])[0]) + 1
-            notes.append(f"{int(odd.sum())} record(s) {problem}, such as record {record}")
+    ranges = f"{north.min():.6g} to {north.max():.6g} north, {east.min():.6g} to {east.max():.6g} east"
+    notes = [f"places from {ranges}; --lat {places['lon']} --lon {places['lat']} if these are exchanged"]
+    if n := int(((north == 0) & (east == 0)).sum()):
+        notes.append(f"{n} record(s) at 0, 0: perhaps without a place")
+    impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
+    if places["crs"] in (None, "EPSG:4326") and impossible.any():
+        record = int(table.index.get_indexer(cells.index[impossible])[0]) + 1
+        notes.append(
+            f"{impossible.sum()} record(s) with an impossible place, such as record {record}: left out as a place"
+        )
+    # Twice the span of the middle four fifths holds the bulk: a place outside it in both coordinates that lies within
+    # it once they are exchanged.
+    quantiles = (np.quantile(values, [0.1, 0.9]) for values in (north, east))
+    (south, top), (west, right) = ((low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles)
+    outside = ((north < south) | (north > top)) & ((east < west) | (east > right))
+    if n := int((outside & (south <= east) & (east <= top) & (west <= north) & (north <= right)).sum()):
+        notes.append(f"{n} record(s) lie among the others with their two coordinates exchanged")
     return notes
 
 

@@ -131,6 +131,8 @@ GOOD = {
     'swap_ranks': dict(table=TABLE, columns=["pay"], percent=20.0),
     't_closeness': dict(table=TABLE, quasi="sex", sensitive="ill"),
     'individual_risk': dict(table=TABLE, quasi=['age'], weights='pay'),
+    'special_uniques': dict(table=TABLE, quasi=['age', 'sex']),
+    'population_uniques': dict(table=TABLE, quasi=['sex'], sampling_fraction=0.5, model='zayatz'),
     # networks
     'Network': dict(indptr=np.array([0, 1, 2]), indices=np.array([1, 0], np.int32), nodes=range(2)),
     'anonymise_degrees': dict(degrees=[2, 2, 1, 1], k=2),
