@@ -6,22 +6,11 @@ import os
 import signal
 import sys
 import warnings
-from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 from reident.cli import main
-from reident.workbench.opening import open_file
-from reident.workbench.recipe import Recipe
-from reident.workbench.schema import Column, Schema
-
-
-def with_roles(file, **roles):
-    """Write recipe.yaml beside a file, with these roles of `Schema.with_roles` and no other."""
-    file = Path(file)
-    schema = Schema({name: Column() for name in open_file(file).data}).with_roles(**roles)
-    return Recipe(file=file.name, schema=schema).write(file.parent / "recipe.yaml")
 
 
 def call(folder, *arguments):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from commands import call, with_roles
+from commands import call
 from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
@@ -201,7 +201,7 @@ def test_bad_files(tmp_path, people):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("sensitive", [[], ["Blutdruck"]])
+@pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
     """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
     rng = np.random.default_rng(0)
@@ -212,27 +212,28 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
         done = call(tmp_path, *arguments)
         return done.returncode, done.stdout + done.stderr
 
-    with_roles(tmp_path / "a.csv", quasi=["Alter", "Geschlecht"], sensitive=sensitive)
-    code, said = run("assess", "a.csv", "--profile", "smoke", "-q")
+    code, said = run("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
     assert code == 0, said
     assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
     recipe = rd.workbench.read_recipe(tmp_path / "report" / "recipe.yaml")
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Geschlecht"]
-    assert recipe.schema.named("sensitive") == sensitive
+    assert recipe.schema.named("sensitive") == sensitive[1:]
     commands = re.findall("reident ((?:protect|check) .*)", said)
     assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
+    code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
+    assert (code, "`quasi` must name columns of" in said and "'Altr'" in said) == (2, True), said
 
 
 @pytest.mark.slow
 def test_command_line(people, tmp_path):
     people.to_csv(tmp_path / "people.csv", index=False)
 
-    with_roles(tmp_path / "people.csv", quasi=["sex", "age"])
-    done = call(tmp_path, "assess", "people.csv", "--profile", "smoke", "--out", "report")
+    named = ["people.csv", "--quasi", "sex,age"]
+    done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
     assert done.returncode == 0, done.stderr
-    assert "reident assess people.csv --profile smoke" in (tmp_path / "report/report.html").read_text()
+    assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
     assert "search" in done.stderr
-    release = ["protect", "people.csv", "--method", "mondrian", "--set", "k=4", "--out", "release"]
+    release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
     done = call(tmp_path, *release)
     assert done.returncode == 0, done.stderr
     assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
@@ -273,8 +274,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
 def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path, monkeypatch):
     """The external edition tells no reason: it may name values. What can be known before is refused before."""
     people.to_csv(tmp_path / "people.csv", index=False)
-    with_roles(tmp_path / "people.csv", quasi=["sex", "age"])
-    said = ["assess", "people.csv", "--profile", "smoke", "-q"]
+    said = ["assess", "people.csv", "--quasi", "sex,age", "--profile", "smoke", "-q"]
 
     def unable(*_):
         raise DataError("no room for 'Zwölf'")

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 import reident as rd
-from commands import call, with_roles
 from reident.base import DataError, ParameterError
 from reident.cli import app
 
@@ -44,10 +43,10 @@ def metres(tmp_path):
 
 @pytest.mark.parametrize("shown", ["utm32", "utm33", "degrees"])
 def test_places_in_metres_are_attacked_in_any_system(metres, shown):
-    with_roles(metres["true utm32"], lat="Hochwert", lon="Rechtswert", crs="EPSG:25832")
+    named = ["--lat", "Hochwert", "--lon", "Rechtswert", "--id", "nr", "--crs", "EPSG:25832"]
     systems = {"utm32": [], "utm33": ["--release-crs", "EPSG:25833"], "degrees": ["--release-crs", "EPSG:4326"]}
     against = ["--against", metres["true utm32"]]
-    found = run(metres[f"moved {shown}"], *against, "--id", "nr", *systems[shown])
+    found = run(metres[f"moved {shown}"], *against, *named, *systems[shown])
     assert found.exit_code == 3, found.output
     nearest = next(line for line in found.output.splitlines() if line.startswith("  nearest_place"))
     assert float(nearest.split("limit: ")[1].split("%")[0]) > 90
@@ -58,24 +57,22 @@ def test_places_in_metres_are_attacked_in_any_system(metres, shown):
 
 
 def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
-    original, named = metres["true utm32"], {"lat": "Hochwert", "lon": "Rechtswert"}
-    line = ["--against", original, "--id", "nr"]
-    for crs, options, said in (
-        ("EPSG:99999", [], "`crs` must name a coordinate system, such as EPSG:25832, got 'EPSG:99999'"),
-        ("utm", [], "`crs` must name a coordinate system"),
-        ("EPSG:25832", ["--release-crs", "x"], "`release_crs` must name a coordinate system"),
-        ("EPSG:27700", [], "hold no places in EPSG:27700: is it that, and are north and east not interchanged?"),
-        (None, [], "hold no degrees: for metres a CRS must be named"),
+    named = ["--against", metres["true utm32"], "--lat", "Hochwert", "--lon", "Rechtswert"]
+    for options, said in (
+        (["--crs", "EPSG:99999"], "`crs` must name a coordinate system, such as EPSG:25832, got 'EPSG:99999'"),
+        (["--crs", "utm"], "`crs` must name a coordinate system"),
+        (["--crs", "EPSG:25832", "--release-crs", "x"], "`release_crs` must name a coordinate system"),
+        (["--crs", "EPSG:27700"], "hold no places in EPSG:27700: is it that, and are north and east not interchanged?"),
+        ([], "hold no degrees: for metres a CRS must be named"),
     ):
-        with_roles(original, **named, crs=crs)
         with pytest.raises((DataError, ParameterError), match=re.escape(said)):
-            raise run(metres["moved utm32"], *line, *options).exception
-    with_roles(original, **named, crs="EPSG:25832")
+            raise run(metres["moved utm32"], *named, *options, "--id", "nr").exception
     with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
-        raise run(metres["moved degrees"], *line).exception
-    with_roles(original, quasi=["sex"])
-    told = run(metres["moved utm32"], *line)
-    assert "reident open --lat Hochwert --lon Rechtswert --crs EPSG:..." in told.output
+        raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832", "--id", "nr").exception
+    with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
+        raise run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--crs", "EPSG:25832").exception
+    told = run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--id", "nr")
+    assert "--lat Hochwert --lon Rechtswert --crs EPSG:... lets them be attacked" in told.output
 
 
 def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
@@ -84,8 +81,7 @@ def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
         points = gpd.points_from_xy(table["Rechtswert"], table["Hochwert"])
         gpd.GeoDataFrame(table[["nr", "sex"]], geometry=points, crs=25832).to_file(tmp_path / f"{which}.shp")
         (tmp_path / f"{which}.prj").unlink()
-    assert call(tmp_path, "open", "true.shp", "--crs", "EPSG:25832").returncode == 0
-    found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--id", "nr")
+    found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
     assert found.exit_code == 3, found.output
     assert "nearest_place          above the limit" in found.output
 

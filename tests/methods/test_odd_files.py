@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import reident as rd
-from commands import call, with_roles
+from commands import call
 from judged import protect_into, records
 from reident.base import DataError, ParameterError
 from reident.methods import find
@@ -99,11 +99,10 @@ def test_so_few_that_nothing_is_assessed_are_protected_and_checked(tmp_path):
     done = call(tmp_path, "assess", "few.csv")
     assert done.returncode == 2
     assert "`protect` with a `method` makes a release of so few, and `check` judges it" in done.stderr
-    with_roles(tmp_path / "few.csv", quasi=["age", "sex"])
-    made = call(tmp_path, "protect", "few.csv", "--method", "mondrian", "--set", "k=6")
+    made = call(tmp_path, "protect", "few.csv", "--method", "mondrian", "--set", "k=6", "--quasi", "age,sex")
     assert made.returncode == 0, made.stderr
-    assert call(tmp_path, "check", "release", "--against", "few.csv").returncode == 0
-    same = call(tmp_path, "check", "few.csv", "--against", "few.csv", "--same-order")
+    assert call(tmp_path, "check", "release", "--against", "few.csv", "--quasi", "age,sex").returncode == 0
+    same = call(tmp_path, "check", "few.csv", "--against", "few.csv", "--quasi", "age,sex", "--same-order")
     assert same.returncode == 3
 
 
@@ -112,7 +111,7 @@ def test_without_what_an_intruder_knows_it_is_said_how_to_name_it(tmp_path):
     done = call(tmp_path, "assess", "names.csv")
     assert done.returncode == 2
     assert "an intruder may know: no column" in done.stdout
-    assert "--role COLUMN=quasi-identifier" in done.stderr
+    assert "--quasi names columns" in done.stderr
     gaps = people().assign(age=np.nan)
     gaps.loc[:8, "age"] = 3.0
     with pytest.raises(DataError, match=r"of 80, most are missing in 'age' \(71\); columns with many gaps"):
@@ -209,16 +208,15 @@ def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path)
     shown.to_csv(tmp_path / "release.csv", index=False, header=False)
     pairs = pd.DataFrame({"original_row": shown.index, "released_row": range(80)})
     pairs.to_csv(tmp_path / "release.csv.pairs.csv", index=False)
-    line = ["check", "release.csv", "--against", "known.csv"]
+    line = ["check", "release.csv", "--against", "known.csv", "--quasi", "age,sex", "--sensitive", "ill"]
     refused = call(tmp_path, *line)
     assert refused.returncode == 2
     assert "names" in refused.stderr
-    assert call(tmp_path, "open", "known.csv", "--names", "age,sex,ill").returncode == 0
-    done = call(tmp_path, *line, "--release-names", "age,sex,ill", "--out", "out")
+    done = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "age,sex,ill", "--out", "out")
     assert done.returncode == 3
     naive = (table.groupby(["age", "sex"])["ill"].transform("size") < 4).mean()
     assert json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["share_above_limit"] >= naive
-    elsewhere = call(tmp_path, *line, "--release-names", "Alter,sex,ill")
+    elsewhere = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "Alter,sex,ill")
     assert "Alter: is undeclared and depends on age" in elsewhere.stdout
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident as rd
-from commands import call, with_roles
+from commands import call
 from judged import records
 from reident.methods.attacks import in_persons, run_attack
 from reident.methods.release import Knowledge, Release
@@ -171,10 +171,19 @@ def test_open_assess_and_check_count_persons(tmp_path):
     shown.to_csv(tmp_path / "asis.csv", index=False)
     pairs = pd.DataFrame({"original_row": shown.index, "released_row": range(len(shown))})
     pairs.to_csv(tmp_path / "asis.pairs.csv", index=False)
-    plain = ["check", "asis.csv", "--pairs", "asis.pairs.csv", "--against", "visits.csv", "--limit", "0.2"]
-    with_roles(tmp_path / "visits.csv", quasi=["age", "sex"])
+    plain = [
+        "check",
+        "asis.csv",
+        "--pairs",
+        "asis.pairs.csv",
+        "--against",
+        "visits.csv",
+        "--quasi",
+        "age,sex",
+        "--limit",
+        "0.2",
+    ]
     assert call(tmp_path, *plain).returncode == 0
-    with_roles(tmp_path / "visits.csv", quasi=["age", "sex"], person="patnr")
-    refused = call(tmp_path, *plain)
+    refused = call(tmp_path, *plain, "--person", "patnr")
     assert refused.returncode == 3
     assert "of 200 persons" in refused.stdout

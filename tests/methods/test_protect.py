@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 import reident as rd
-from commands import call, with_roles
+from commands import call
 from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import find
@@ -262,8 +262,9 @@ def _csv(table, folder):
 @pytest.mark.parametrize("k", [1, 2])
 def test_that_k_of_1_protects_nobody_is_said(people, tmp_path, k):
     path = _csv(people, tmp_path)
-    with_roles(path, quasi=["sex", "age"])
-    made = call(tmp_path, "protect", path, "--method", "mondrian", "--set", f"k={k}", "--out", "r")
+    made = call(
+        tmp_path, "protect", path, "--method", "mondrian", "--set", f"k={k}", "--quasi", "sex,age", "--out", "r"
+    )
     assert made.returncode == 0, made.stderr
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))
     assert f"guaranteed: {manifest['guarantee']}" in made.stdout
@@ -316,8 +317,7 @@ def test_a_method_for_relations_is_refused_for_a_table(tmp_path):
 
 def test_the_manifest_is_a_key_to_the_release(tmp_path, people):
     people.to_csv(tmp_path / "p.csv", index=False, sep=";", encoding="cp1252")
-    with_roles(tmp_path / "p.csv", quasi=["age", "sex"])
-    line = ["protect", "p.csv", "--method", "mondrian", "--set", "k=5", "--out", "release"]
+    line = ["protect", "p.csv", "--method", "mondrian", "--set", "k=5", "--quasi", "age,sex", "--out", "release"]
     done = call(tmp_path, *line)
     assert done.returncode == 0, done.stderr
     assert "columns left out: name, pay, ill, lat, lon (--keep" in done.stdout

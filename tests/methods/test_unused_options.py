@@ -34,7 +34,8 @@ def folder(tmp_path_factory):
 def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_line(folder, tmp_path, option):
     release = str(tmp_path / "r")
     done = call(
-        folder, "protect", "people.csv", "--method", "donut", *option, "--out", release,
+        folder, "protect", "people.csv", "--quasi", "sex", "--lat", "lat", "--lon", "lon", "--method", "donut", *option,
+        "--out", release,
     )  # fmt: skip
     assert done.returncode == 2
     assert "must be left out, nothing here uses it (donut)" in done.stderr
@@ -71,9 +72,10 @@ def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
         crs="EPSG:32618",
     )
     assert gpd.read_file(release / "release.gpkg").crs == "EPSG:32618"
-    recipe = str(tmp_path / "recipe.yaml")
-    assert call(folder, "open", "nocrs.gpkg", "--crs", "EPSG:32618", "--out", recipe).returncode == 0
-    done = call(folder, "protect", "--recipe", recipe, "--method", "donut", "--out", str(tmp_path / "s"))
+    done = call(
+        folder, "protect", "nocrs.gpkg", "--crs", "EPSG:32618", "--quasi", "sex", "--method", "donut", "--out",
+        str(tmp_path / "s"),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
         protect_into(
@@ -99,9 +101,11 @@ def test_an_option_about_another_kind_of_file_is_refused(folder, file, option):
 
 
 def test_what_is_said_of_records_is_refused_for_a_network(folder, tmp_path):
-    for option in (["--missing-values", "drop"], ["--keep", "u"], ["--epsilon-quasi", "u"]):
+    for option in (["--quasi", "u"], ["--crs", "EPSG:4326"], ["--missing-values", "drop"], ["--person", "u"]):
         done = call(folder, "protect", "friends.csv", "--method", "naive", *option, "--out", str(tmp_path / "r"))
         assert done.returncode == 2
         assert "must be left out for a network" in done.stderr
-    done = call(folder, "protect", "people.csv", "--method", "mondrian", "--ends", "a,b", "--out", "r")
+    done = call(
+        folder, "protect", "people.csv", "--quasi", "sex", "--method", "mondrian", "--ends", "a,b", "--out", "r"
+    )
     assert "`ends` must be left out" in done.stderr

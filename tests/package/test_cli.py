@@ -49,7 +49,7 @@ def test_an_assessment_that_is_interrupted_says_that_it_goes_on(tmp_path, monkey
     rows = [f"{age},{sex},{'flu' if age % 2 else 'no'}" for age, sex in zip(ages, sexes, strict=True)]
     (tmp_path / "people.csv").write_text("\n".join(["age,sex,ill", *rows]))
     monkeypatch.chdir(tmp_path)
-    asked = ("people.csv", "--profile", "smoke", "--jobs", "1", "--quiet")
+    asked = ("people.csv", "--quasi", "age,sex", "--sensitive", "ill", "--profile", "smoke", "--jobs", "1", "--quiet")
     monkeypatch.setattr(sys, "argv", ["reident", "assess", *asked])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr("reident.workbench.assessing.assess", interrupted)

@@ -175,7 +175,7 @@ class Assess(Work):
         people.assign(ill=rng.choice(["flu", "no"], 60)).to_csv(place / "people.csv", index=False)
 
     def command(self):
-        asked = ("--profile", "smoke", "--jobs", 1)
+        asked = ("--quasi", "age,sex", "--sensitive", "ill", "--profile", "smoke", "--jobs", 1)
         return "-m", "reident.cli", "assess", "people.csv", *asked, "--out", self.out
 
     def under_way(self):

@@ -65,14 +65,15 @@ def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_p
     table.loc[7, "lat"] = 91.5
     if kind == "csv":
         table.to_csv(tmp_path / "p.csv", index=False)
+        places = ["--lat", "lat", "--lon", "lon"]
     else:
         points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
         gpd.GeoDataFrame(table[["sex"]], geometry=points).to_file(tmp_path / "p.gpkg")
-    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000"]
-    assert call(tmp_path, *common, "--out", "b").returncode == 0
-    assert call(tmp_path, "open", f"p.{kind}", "--impossible", "refuse").returncode == 0
-    done = call(tmp_path, *common, "--out", "a")
+        places = []
+    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000", "--quasi", "sex", *places]
+    done = call(tmp_path, *common, "--impossible", "refuse", "--out", "a")
     assert (done.returncode, "impossible place (record 8)" in done.stderr) == (2, True)
+    assert call(tmp_path, *common, "--out", "b").returncode == 0
     if kind == "csv":
         recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
         path = replace(recipe, impossible="refuse").write(tmp_path / "r.yaml")

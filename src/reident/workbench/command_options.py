@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Annotated, Any
@@ -15,19 +16,32 @@ import typer
 from reident.base import ParameterError
 
 __all__ = [
-    "given", "listed", "own_data", "parted", "public_inputs", "read_table", "refuse_for_network", "relations",
+    "given", "listed", "original", "parted", "public_inputs", "read_table", "refuse_for_network", "relations",
     "resumable", "set_option", "stop", "tried_method", "was_interrupted"
 ]  # fmt: skip
 
 # Options of several commands, and those with a long help.
-Recipe = Annotated[
-    Path | None, typer.Option(help="The recipe that open or assess wrote; default: recipe.yaml beside the file.")
+Quasi = Annotated[
+    str,
+    typer.Option(help="Columns that an intruder may know, separated by commas; a name with a comma in double quotes."),
+]
+Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
+Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Impossible = Annotated[
+    str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
+]
+Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
+Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
+Sensitive = Annotated[
+    str,
+    typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
 ]
 Public = Annotated[
     list[str] | None,
     typer.Option("--public", help="A public input of a method: candidates=FILE, area=FILE, density=FILE; repeatable."),
 ]
 Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
+Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
 Ends = Annotated[
     str, typer.Option(help="The two columns of an edge list, separated by a comma; default: found by their names.")
 ]
@@ -36,6 +50,15 @@ Names = Annotated[
 ]
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
+Intruder = Annotated[
+    str | None,
+    typer.Option(
+        help="prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
+    ),
+]
+Population = Annotated[
+    float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
+]
 Tried = Annotated[
     list[str] | None,
     typer.Option("--try", help="What assess tries instead of all that fits: mondrian:k=5,10; repeatable."),
@@ -136,26 +159,40 @@ def relations(path: Path, ends: str, names: str = "") -> Any:
     return read_relations(path, listed(ends) or None, listed(names))
 
 
-def own_data(file: Path | None, recipe: Path | None, **keywords: Any) -> tuple[Any, Any]:
-    """Return the data set of a file and its recipe: the one that is named or beside the file, else the proposed one."""
+def original(
+    file: Path | None, recipe: Path | None, *, crs: str | None = None, names: str = "", table: str | None = None,
+    **roles: Any,
+) -> Any:  # fmt: skip
+    """Return a data set with the roles of a recipe, replaced by those that options name."""
     from reident.workbench.dataset import Dataset
-    from reident.workbench.recipe import open_by_recipe, recipe_beside
+    from reident.workbench.files import part_of
+    from reident.workbench.readers import GEOGRAPHIC
+    from reident.workbench.recipe import open_by_recipe
+    from reident.workbench.schema import Schema
 
-    opened, stated = open_by_recipe(file, recipe or recipe_beside(file))
-    return Dataset.of(opened, recipe=stated, **keywords), stated
+    geographic = file is not None and file.suffix.lower() in GEOGRAPHIC
+    reading = {"names": listed(names), "crs": crs if geographic else None, **part_of(file, table)}
+    opened, stated = open_by_recipe(file, recipe, **{name: value for name, value in reading.items() if value})
+    if recipe is None:
+        stated = replace(stated, schema=Schema({}))
+    roles |= {name: listed(roles[name]) for name in ("quasi", "sensitive", "epsilon_quasi") if roles.get(name)}
+    chosen = {name: value for name, value in roles.items() if value}
+    if "lat" in chosen or "lon" in chosen:
+        chosen["crs"] = crs
+    elif crs is not None and not geographic and stated.schema.places is None:
+        raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
+    return Dataset.of(opened, recipe=stated).with_roles(**chosen)
 
 
-def public_inputs(public: list[str] | None) -> dict[str, Any]:
-    """Read the files of public inputs; two columns that are recognised as places are."""
+def public_inputs(public: list[str] | None, lat: str | None, lon: str | None) -> dict[str, Any]:
+    """Read the files of public inputs; their coordinate columns may be called as those of the data."""
     from reident.workbench.files import with_places
-    from reident.workbench.opening import open_file
 
-    tables = {}
-    for name, path in (parted(text, "--public", "name=file") for text in public or []):
-        opened = open_file(path)
-        places = opened.schema.places or {}
-        tables[name] = with_places(opened.data, **places) if places else opened.data
-    return tables
+    files = dict(parted(text, "--public", "name=file") for text in public or [])
+    tables = {name: read_table(Path(path)) for name, path in files.items()}
+    return {
+        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in tables.items()
+    }
 
 
 def refuse_for_network(options: dict[str, Any]) -> None:

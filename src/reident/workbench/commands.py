@@ -36,30 +36,19 @@ def open_(
     encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")] = None,
     sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the fullest.")] = None,
     layer: Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the fullest.")] = None,
-    crs: Annotated[
-        str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")
-    ] = None,
-    lat: Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees, or north.")] = None,
-    lon: Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees, or east.")] = None,
-    impossible: Annotated[
-        str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
-    ] = None,
+    crs: options.Crs = None,
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
     missing: Annotated[str | None, typer.Option(help="Further cells that mean missing, with commas: -9,NA.")] = None,
     text: Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")] = "",
     names: options.Names = "",
     role: Annotated[list[str] | None, typer.Option(help="A column's role: age=quasi-identifier; repeatable.")] = None,
-    secret: Annotated[
-        list[str] | None, typer.Option(help="The value of a sensitive column that is a secret: ill=yes; repeatable.")
-    ] = None,
     tried: options.Tried = None,
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
-    population: Annotated[
-        float | None, typer.Option(help="Persons for whom the survey weights stand; default: as many as they say.")
-    ] = None,
-    intruder: Annotated[
-        str | None, typer.Option(help="prosecutor (default) knows that a person is in the file, journalist does not.")
-    ] = None,
+    population: options.Population = None,
+    intruder: options.Intruder = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -83,10 +72,6 @@ def open_(
     schema = opened.schema.assign(roles)
     if lat or lon:
         schema = schema.with_places(lat or "", lon or "", crs)
-    if secret:
-        named = [text.partition("=")[0] for text in secret]
-        schema = schema.assign(dict.fromkeys(named, "sensitive"))
-        schema = schema.with_roles(sensitive=[*(n for n in schema.named("sensitive") if n not in named), *secret])
     opened = replace(opened, schema=schema.with_roles(population=population))
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
@@ -110,13 +95,20 @@ def _role(text: str) -> tuple[str, str]:
 def assess(
     file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and figures.")] = Path("report"),
-    recipe: options.Recipe = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe with the roles of the columns.")] = None,
+    quasi: options.Quasi = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     network: options.Network = None,
     ends: options.Ends = "",
     names: options.Names = "",
     limit: options.Limit = None,
     tolerate: options.Tolerate = None,
+    population: options.Population = None,
+    intruder: options.Intruder = None,
     must_keep: options.MustKeep = "",
     public: options.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
@@ -127,27 +119,44 @@ def assess(
 ) -> None:
     """Assess your own data: check them, simulate an intruder, map protections, write a report with advice.
 
-    Without a recipe the roles are those that `open` proposes. The report is for the custodian: it describes
-    confidential data. What was interrupted goes on where it was.
+    Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
+    custodian: it describes confidential data. What was interrupted goes on where it was.
     """
     from reident.base import processors
     from reident.workbench.assessing import assess_into as run
     from reident.workbench.dataset import Dataset
-    from reident.workbench.recipe import Recipe
+    from reident.workbench.recipe import Recipe, open_by_recipe
 
     began = time.monotonic()
-    edges: Any = None if network is None else options.relations(network, ends, names).network
+    alone = file is recipe is None
+    edges: Any = None if network is None else options.relations(network, ends, names if alone else "").network
     more: dict[str, Any] = {
-        "public": options.public_inputs(public), "must_keep": listed(must_keep),
+        "public": options.public_inputs(public, lat, lon), "must_keep": listed(must_keep),
         "epsilon_quasi": listed(epsilon_quasi),
     }  # fmt: skip
-    source, stated = "", Recipe()
-    if file is recipe is None and edges is not None:
-        dataset = Dataset(edges, **more)
+    rule = options.given(limit=limit, tolerate=tolerate, intruder=intruder, impossible=impossible)
+    source = ""
+    if alone and edges is not None:
+        stated = Recipe(**rule)
+        dataset = Dataset(edges, intruder=stated.intruder, **more)
     else:
-        dataset, stated = options.own_data(file, recipe, **more, **options.given(network=edges))
+        opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
+        known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
+        schema = stated.schema
+        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
+        chosen = {*known, *named, lat, lon} - {None}
+        former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
+        schema = schema.unknown() if known or lat or lon else schema
+        schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
+        roles: dict[str, Any] = {
+            name: columns for name, columns in (("quasi", known), ("sensitive", secret)) if columns
+        }
         source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
-    stated = replace(stated, file=source, **options.given(limit=limit, tolerate=tolerate))
+        stated = replace(
+            stated, schema=schema.with_roles(lat=lat, lon=lon, population=population, **roles), file=source,
+            keep=[*dict.fromkeys([*stated.keep, *former])], **rule,
+        )  # fmt: skip
+        dataset = Dataset.of(opened, recipe=stated, **more, **options.given(network=edges))
     knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
     knowledge = knowledge if len(dataset.data.columns) else "relations"
     print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
@@ -162,7 +171,8 @@ def assess(
             f"one of these would have to be given up: {must_keep} (without --must-keep it may be withheld), or the "
             "rule (a larger --tolerate or --limit)"
         )
-    lines += next_commands(assessment, out, source, None if network is None else (network, ends, names))
+    relations = None if network is None else (network, ends, names if alone else "")
+    lines += next_commands(assessment, out, source, relations)
     print("\n".join(lines))
     print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
 
@@ -172,77 +182,97 @@ def protect(
     out: Annotated[Path, typer.Option(help="The folder to create: the release and its public manifest.")] = Path(
         "release"
     ),
-    method: Annotated[
-        str | None, typer.Option(help="A method instead of the recipe's; reident methods lists them.")
-    ] = None,
-    recipe: options.Recipe = None,
+    method: Annotated[str | None, typer.Option(help="A method's name; reident methods lists them.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe with a chain of methods, instead of a method.")] = None,
     option: options.Option = None,
+    quasi: options.Quasi = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    sensitive: options.Sensitive = "",
     epsilon_quasi: options.Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
     public: options.Public = None,
     hierarchy: options.Hierarchy = None,
     missing_values: options.MissingValues = None,
+    household: options.Household = None,
+    person: options.Person = None,
+    crs: options.Crs = None,
     ends: options.Ends = "",
     names: options.Names = "",
     keep_identifiers: options.KeepIdentifiers = False,
 ) -> None:
     """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
-    The recipe, else what `open` proposes, says the roles. Columns without a role are left out. Random numbers come
-    from the operating system and are not kept. With a method for networks the file is an edge list (or GraphML, GEXF,
-    GML).
+    Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
+    method for networks the file is an edge list (or GraphML, GEXF, GML).
     """
     from reident.methods import find
     from reident.workbench.dataset import Dataset
     from reident.workbench.hierarchies import read_form
     from reident.workbench.pipeline import Pipeline, Step
     from reident.workbench.pipeline import protect as run
+    from reident.workbench.recipe import read_recipe
 
+    if (method is None) == (recipe is None):
+        raise ParameterError("`method` or `recipe` must be given, one of them")
+    stated = None if recipe is None else read_recipe(recipe)
+    roles: dict[str, Any] = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "household": household, "person": person, "impossible": impossible,
+    }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
-    step = Step(entry.name, **dict(options.set_option(entry, text) for text in option or [])) if entry else None
-    of_records = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
-    if step is not None and step.entry.data == "network":
-        options.refuse_for_network({**of_records, "epsilon_quasi": epsilon_quasi})
-        if file is None:
+    of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
+    pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
+    is_network = entry is not None and entry.data == "network"
+    if is_network or (stated is not None and stated.schema.ends):
+        further = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
+        options.refuse_for_network(roles | further)
+        if is_network and file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        release = run(Dataset(options.relations(file, ends, names)), step)
+        edges = options.relations(file, ends, names) if file and is_network else None
+        dataset = options.original(file, recipe) if edges is None else Dataset(edges)
     else:
         if ends:
             raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
-        dataset, stated = options.own_data(
-            file, recipe, hierarchies=dict(map(read_form, hierarchy or [])), public=options.public_inputs(public),
-            epsilon_quasi=listed(epsilon_quasi),
-        )  # fmt: skip
-        if stated.schema.ends:
-            options.refuse_for_network(of_records)
-        pipeline = Pipeline(
-            [step] if step else stated.steps(), missing=missing_values or stated.missing_values,
-            keep=list(dict.fromkeys([*stated.keep, *listed(keep)])), withhold=stated.withhold,
-        )  # fmt: skip
-        release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
+        trees, tables = dict(map(read_form, hierarchy or [])), options.public_inputs(public, lat, lon)
+        dataset = options.original(file, recipe, names=names, **roles, hierarchies=trees, public=tables)
+        keep_all = list(dict.fromkeys([*pipeline.keep, *listed(keep)]))
+        pipeline = replace(pipeline, missing=missing_values or pipeline.missing, keep=keep_all)
+    release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
     print("\n".join(release_lines(release, release.save(out))))
 
 
 def check(
     release: Annotated[Path, typer.Argument(help="The released file, or a folder that `reident protect` wrote.")],
     against: Annotated[Path, typer.Option(help="The original file.")],
-    recipe: options.Recipe = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
     pairs: options.Pairs = None,
     id: Annotated[str | None, typer.Option(help="Column of both files that pairs the records.")] = None,  # noqa: A002
     same_order: options.SameOrder = False,
-    release_crs: Annotated[str | None, typer.Option(help="The CRS of the release, where it differs.")] = None,
+    quasi: options.Quasi = "",
+    sensitive: options.Sensitive = "",
+    lat: options.Lat = None,
+    lon: options.Lon = None,
+    impossible: options.Impossible = None,
+    crs: options.Crs = None,
+    release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
     called: options.Called = None,
     new: options.New = None,
     derived: options.Derived = None,
-    release_names: Annotated[
-        str, typer.Option(help="The names of the columns of a release without a line of names.")
-    ] = "",
+    names: options.Names = "",
+    release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
+    table: Annotated[str | None, typer.Option(help="The original's sheet or layer; default: the fullest.")] = None,
+    person: options.Person = None,
+    household: options.Household = None,
+    weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
+    population: options.Population = None,
+    intruder: options.Intruder = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: options.Earlier = None,
     control: options.Control = None,
     network: Annotated[bool, typer.Option("--network", help="Both files are edge lists, or other networks.")] = False,
     ends: options.Ends = "",
-    names: options.Names = "",
     release_ends: Annotated[str, typer.Option(help="The same of a released edge list, where it differs.")] = "",
     limit: options.Limit = None,
     tolerate: options.Tolerate = None,
@@ -254,8 +284,8 @@ def check(
 ) -> None:
     """Check a release against its original, record by record. Exit code 0: passed, 2: error, 3: refused, 4: not judged.
 
-    The recipe, else what `open` proposes, says the roles. Every column of the release is declared: by the original's
-    name, --called, --new or --derived; every declaration is tested along the pairs of records.
+    Every column of the release is declared: by the original's name, --called, --new or --derived; every declaration is
+    tested along the pairs of records.
     """
     from reident.workbench.check import check as run
     from reident.workbench.check.checking import QUICK
@@ -263,14 +293,17 @@ def check(
     from reident.workbench.dataset import Dataset
     from reident.workbench.files import read_like
 
-    more: dict[str, Any] = {
-        "register": options.read_table(register), "control": options.read_table(control),
-        "earlier": list(earlier or []), "release_crs": release_crs,
-    }  # fmt: skip
     if network:
-        dataset = Dataset(options.relations(against, ends, names), **more)
+        dataset = Dataset(options.relations(against, ends, names))
     else:
-        dataset, _ = options.own_data(against, recipe, **more)
+        dataset = options.original(
+            against, recipe, crs=crs, names=names, table=table, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon,
+            person=person, household=household, weight=weight, population=population, impossible=impossible,
+        )  # fmt: skip
+    dataset = dataset.with_roles(
+        register=options.read_table(register), control=options.read_table(control), earlier=list(earlier or []),
+        release_crs=release_crs, **options.given(intruder=intruder),
+    )  # fmt: skip
     released: Any = release
     if network and release.is_file():
         released = options.relations(release, release_ends, release_names)

@@ -23,7 +23,7 @@ from reident.workbench.making import MISSING, Step, settings_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
 
-__all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_beside", "recipe_of"]
+__all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_of"]
 
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
@@ -145,15 +145,6 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
     if stated is not None:
         stated.check_columns(opened)
     return opened, stated or recipe_of(opened, str(path), reading)
-
-
-def recipe_beside(file: Path | None) -> Path | None:
-    """Return recipe.yaml in the folder of a file, if it is the file's; None without."""
-    path = None if file is None else file.parent / "recipe.yaml"
-    if file is None or path is None or not path.is_file():
-        return None
-    named = read_values(path).get("file")
-    return path if isinstance(named, str) and (path.parent / named).resolve() == file.resolve() else None
 
 
 def read_recipe(path: str | Path) -> Recipe:

@@ -193,7 +193,7 @@ def person_notes(table: pd.DataFrame, person: str | None) -> list[str]:
         return [f"{sentence}, each at risk if one of the records is."] if n < len(table) else []
     return [
         f"Records are counted, not persons: {name} has {table[name].nunique()} values in {len(table)} records. If it "
-        f"says which records are one person's, the role person counts persons (reident open --role {name}=person)."
+        f"says which records are one person's, --person {name} of check, in a recipe the role person, counts persons."
         for name in repeated_ids(table)[:1]
     ]
 

@@ -54,7 +54,7 @@ IMPOSSIBLE = ("leave out", "refuse")
 SINGLE = ("person", "household", "weight")
 #: What to do where no column is known.
 UNKNOWN = (
-    "nothing says what an intruder knows; such columns have the role quasi-identifier "
+    "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
     "(reident open --role COLUMN=quasi-identifier)"
 )
 
@@ -193,6 +193,11 @@ class Schema:
                 secrets.setdefault(name, []).append(value)
         plain = [text for text in given if text in self.columns or not (isinstance(text, str) and "=" in text)]
         return [*plain, *secrets], secrets
+
+    def unknown(self) -> Schema:
+        """Return a schema of an intruder with no knowledge: no column is known, but for a file's own geometry."""
+        known = [*self.named("quasi-identifier", "node"), *self.named("place")]
+        return self.assign({name: "other" for name in known if self.columns[name].type != "geometry"})
 
     def check_places(self) -> None:
         """Refuse columns with the role place that are neither latitude nor longitude.

@@ -272,5 +272,4 @@ def _unasked_places(dataset: Dataset) -> list[str]:
         return []
     lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
     crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
-    option = f"reident open --lat {lat} --lon {lon}{crs}"
-    return [f"The original has places that are assumed unknown: as places they are attacked ({option})."]
+    return [f"The original has places that are assumed unknown: --lat {lat} --lon {lon}{crs} lets them be attacked."]
