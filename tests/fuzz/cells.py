@@ -15,60 +15,51 @@ def draw_cell(rng):
     """Rows with small whole values, so that a zero is a zero on either route; the blocks stand together."""
     p, blocks = int(rng.integers(1, 5)), int(rng.integers(0, 5))
     owner = np.repeat(np.arange(blocks), rng.integers(1, 4, blocks)).astype(np.int64)
-    return rng.integers(-3, 4, (owner.size, p)).astype(np.float64), owner, rng.integers(0, 4, blocks)
+    return rng.integers(-3, 4, (owner.size, p)).astype(np.float64), owner
 
 
 def by_block(rows, owner):
     return {int(block): rows[owner == block] for block in np.unique(owner)}
 
 
-def settle_comp(rows, owner, costs):
-    kept, owner, lost, undecided = weight_cells.settle(rows, owner, costs)
+def settle_comp(rows, owner):
+    kept, owner, lost, undecided = weight_cells.settle(rows, owner)
     return kept.reshape(-1, rows.shape[1]), owner, lost, undecided
 
 
-def settle_ref(rows, owner, costs):
+def settle_ref(rows, owner):
     lost = [block for block, own in by_block(rows, owner).items() if any((row <= 0).all() for row in own)]
     keep = [r for r in range(len(rows)) if owner[r] not in lost and (rows[r] < 0).any()]
     undecided = {int(owner[r]) for r in keep}
-    return (
-        rows[keep],
-        owner[keep],
-        sum(int(costs[block]) for block in lost),
-        sum(int(costs[block]) for block in undecided),
-    )
+    return rows[keep], owner[keep], len(lost), len(undecided)
 
 
 def draw_undecided(rng):
-    rows, owner, costs = draw_cell(rng)
-    rows, owner, _, _ = settle_ref(rows, owner, costs)
+    rows, owner, _, _ = settle_ref(*draw_cell(rng))
     points = rng.dirichlet(np.ones(rows.shape[1]), 3)
-    return rows, owner, costs, np.vstack([points, np.eye(rows.shape[1])])
+    return rows, owner, np.vstack([points, np.eye(rows.shape[1])])
 
 
-def envelope(rows, owner, costs, point):
-    total = 0.0
-    for block, own in by_block(rows, owner).items():
-        total += costs[block] * min([1.0] + [1 - (row @ point) / row.min() for row in own])
-    return total
+def envelope(rows, owner, point):
+    return sum(min([1.0] + [1 - (row @ point) / row.min() for row in own]) for own in by_block(rows, owner).values())
 
 
-def held(rows, owner, costs, point, least):
+def held(rows, owner, point, least):
     values = [sum(a * b for a, b in zip(row, point, strict=True)) for row in rows]
-    return sum(int(costs[b]) for b in {*owner.tolist()} if all(values[r] >= least for r in np.flatnonzero(owner == b)))
+    return sum(all(values[r] >= least for r in np.flatnonzero(owner == b)) for b in {*owner.tolist()})
 
 
-def held_comp(rows, owner, costs, points):
-    bound, place, best, seen = weight_cells.held_at_most(rows, owner, costs, -1.0)
-    above = all(envelope(rows, owner, costs, point) <= bound + 1e-9 for point in [*points, place, seen])
-    by_rounding = held(rows, owner, costs, seen, 1e-12) <= best <= held(rows, owner, costs, seen, -1e-12)
+def held_comp(rows, owner, points):
+    bound, place, best, seen = weight_cells.held_at_most(rows, owner, -1.0)
+    above = all(envelope(rows, owner, point) <= bound + 1e-9 for point in [*points, place, seen])
+    by_rounding = held(rows, owner, seen, 1e-12) <= best <= held(rows, owner, seen, -1e-12)
     return above, best, best <= bound + 1e-9, place.sum(), place.min() >= 0, by_rounding
 
 
-def held_ref(rows, owner, costs, points):
+def held_ref(rows, owner, points):
     # What is best held follows from where the search looks: it is counted again there. No point drawn may hold more
     # than the bound, which `above` says of something that is greater still.
-    best = weight_cells.held_at_most(rows, owner, costs, -1.0)[2]
+    best = weight_cells.held_at_most(rows, owner, -1.0)[2]
     return True, best, True, 1.0, True, True
 
 
@@ -98,7 +89,7 @@ def game_ref(gains):
 
 
 def draw_to_cut(rng):
-    rows, owner, _, points = draw_undecided(rng)
+    rows, owner, points = draw_undecided(rng)
     return rows, owner, points[0]
 
 

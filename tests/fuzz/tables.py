@@ -38,16 +38,14 @@ def ordered_ref(ids, n_classes, codes, m):
 
 def draw_cut(rng):
     size, span = int(rng.integers(1, 60)), int(rng.choice([2, 6, 40, 10**6, 2**31 - 1]))
-    return rng.integers(0, span, size).astype(np.int32), int(rng.integers(1, 9)), bool(rng.integers(2))
+    return rng.integers(0, span, size).astype(np.int32), int(rng.integers(1, 9))
 
 
-def cut_ref(values, k, relaxed):
+def cut_ref(values, k):
     """Weigh every cut between two codes."""
     ordered, size = sorted(values.tolist()), values.size
     if ordered[0] == ordered[-1] or size < 2 * k:
         return -1, 0
-    if relaxed:
-        return ordered[size // 2 - 1], size // 2
     cuts = [(code, sum(v <= code for v in ordered)) for code in sorted(set(ordered))[:-1]]
     fair = [(abs(2 * left - size), left, code) for code, left in cuts if k <= left <= size - k]
     return (min(fair)[2], min(fair)[1]) if fair else (-1, 0)
@@ -88,21 +86,20 @@ def draw_partition(rng):
     places = np.cumsum(rng.integers(1, 4, (q, most)), axis=1).astype(np.float64)
     n_codes = np.full(q, most)
     sensitive = rng.integers(0, 3, n)
-    ruled = rng.random() < 0.4
-    rules = np.array([mondrian.DISTINCT] if ruled else [], np.int64)
-    return codes, places, n_codes, int(rng.integers(1, n + 1)), bool(rng.random() < 0.3 and not ruled), sensitive, rules
+    rules = np.array([mondrian.DISTINCT] if rng.random() < 0.4 else [], np.int64)
+    return codes, places, n_codes, int(rng.integers(1, n + 1)), sensitive, rules
 
 
-def mondrian_comp(codes, places, n_codes, k, relaxed, sensitive, rules):
+def mondrian_comp(codes, places, n_codes, k, sensitive, rules):
     ells, limits = np.full(rules.size, 2.0), np.zeros(rules.size)
     overall = np.bincount(sensitive, minlength=3) / sensitive.size
     order, starts = mondrian.mondrian(
-        codes.copy("F"), places, n_codes, k, relaxed, sensitive.copy(), rules, ells, limits, overall
+        codes.copy("F"), places, n_codes, k, sensitive.copy(), rules, ells, limits, overall
     )
     return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
 
-def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
+def mondrian_ref(codes, places, n_codes, k, sensitive, rules):
     """Cut recursively: the widest attribute first, at the cut nearest the middle that leaves enough on both sides."""
 
     def width(part, j):
@@ -111,16 +108,6 @@ def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
 
     def cut(part, j):
         column = [int(codes[i, j]) for i in part]
-        if relaxed:
-            ranked = sorted(part, key=lambda i: codes[i, j])
-            middle = codes[ranked[len(part) // 2 - 1], j]
-            spare = len(part) // 2 - sum(c < middle for c in column)
-            left = []
-            for i, c in zip(part, column, strict=True):
-                take = c < middle or (c == middle and spare > 0)
-                spare -= c == middle and take
-                left += [i] if take else []
-            return left
         allowed = [c for c in sorted(set(column)) if min(sum(x <= c for x in column), sum(x > c for x in column)) >= k]
         if not allowed:
             return None

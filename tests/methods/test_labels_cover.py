@@ -73,9 +73,9 @@ def assert_covered(values, labels, hierarchy=None):
     assert covered[distinct.get_indexer(values), released.get_indexer(labels)].all()
 
 
-@given(column=columns(), method=st.sampled_from(["mondrian", "mondrian-relaxed"]))
-def test_a_label_of_a_partition_covers_its_value(column, method):
-    release = k_anonymise(pd.DataFrame({"q": column}), "q", k=2, method=method)
+@given(column=columns())
+def test_a_label_of_a_partition_covers_its_value(column):
+    release = k_anonymise(pd.DataFrame({"q": column}), "q", k=2, method="mondrian")
     assert_covered(column[release.table.index], release.table["q"])
 
 

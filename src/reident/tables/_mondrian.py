@@ -103,7 +103,7 @@ def partition(
     else:
         codes = np.asfortranarray(codes)  # the kernel reads column by column
         order, starts = mondrian(
-            codes, places, n_codes, criteria.k, method == "mondrian-relaxed", criteria.codes.copy(), criteria.rules,
+            codes, places, n_codes, criteria.k, criteria.codes.copy(), criteria.rules,
             criteria.ells, criteria.limits, criteria.overall(),
         )  # fmt: skip
     sizes = np.diff(starts)

@@ -30,7 +30,7 @@ from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["KAnonymous", "k_anonymise"]
 
-METHODS = ("ola", "optimal", "mondrian", "mondrian-relaxed", "published")
+METHODS = ("ola", "optimal", "mondrian", "published")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +124,10 @@ def k_anonymise(
     suppression_limit : float
         The share of the records that may be suppressed, in [0, 1]; 0 keeps them all. Mondrian never makes use of it.
         Not all records may be: a release is not empty.
-    method : {"ola", "optimal", "mondrian", "mondrian-relaxed", "published"}
+    method : {"ola", "optimal", "mondrian", "published"}
         "ola": full-domain generalisation, the best of the k-minimal nodes, as published. "optimal": the best of all
         nodes, which differs where the loss charges suppressed records. "mondrian": local recoding, cuts between
-        values. "mondrian-relaxed": cuts that divide records of equal values, so that regions may overlap and depend on
-        the order of the records. "published": the textbook algorithm, slow, for comparison only: OLA where there is a
+        values. "published": the textbook algorithm, slow, for comparison only: OLA where there is a
         hierarchy for every quasi-identifier, by binary search in sublattices with every node counted over all records
         (the result is that of "ola"), else Mondrian, which cuts at the median or not at all.
     loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
@@ -195,7 +194,7 @@ def k_anonymise(
         table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance,
         hierarchies=known,
     )  # fmt: skip
-    local = method.startswith("mondrian") or (method == "published" and not set(quasi) <= set(known))
+    local = method == "mondrian" or (method == "published" and not set(quasi) <= set(known))
     if local and t is not None and distance == "hierarchical":
         raise ParameterError(
             f'`distance` must be "equal" or "ordered" for Mondrian, got {distance!r}: whether a cut keeps it is not '

@@ -1,4 +1,4 @@
-"""A cheap set of members that hits every one of many small sets, by local search with weights."""
+"""A small set of members that hits every one of many small sets, by local search with weights."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class _Search(NamedTuple):
 
 
 @jit
-def cheap_hitting_set(starts, members, costs, steps, rng):
-    """Search a set of members of little cost that has one in every row.
+def small_hitting_set(starts, members, n, steps, rng):
+    """Search a small set of members that has one in every row.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         Where each row begins in `members`.
     members : ndarray of int64
         The members of each row, each once; no row is empty.
-    costs : ndarray of int64, shape (n,)
-        Cost of each member, 0 or more.
+    n : int
+        Number of members there are.
     steps : int
         Exchanges tried after the last improvement.
     rng : Generator
@@ -55,10 +55,10 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     Notes
     -----
     Row weighting local search (Gao et al., 2015): out goes the member whose loss leaves the lightest rows open, in
-    comes one of a random open row; rows that stay open gain weight. No guarantee of the least cost. One step takes time
+    comes one of a random open row; rows that stay open gain weight. No guarantee of the least size. One step takes time
     linear in the rows of the two members.
     """
-    n, n_rows = costs.size, starts.size - 1
+    n_rows = starts.size - 1
     of_starts = np.zeros(n + 1, np.int64)
     first_worth = np.zeros(n, np.int64)
     for entry in members:
@@ -81,58 +81,52 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
-    best, smallest = np.ones(n, np.bool_), np.int64(1)
-    for b in range(n):
-        smallest += costs[b]
-    cost, step, last = 0, 1, 1
-    for b in range(n):
-        if costs[b] == 0:
-            n_open = _flip(search, b, n_open)
+    best, smallest = np.ones(n, np.bool_), n + 1
+    size, step, last = 0, 1, 1
     while n_open > 0:  # a greedy start
         b, ties = np.int64(-1), 0
         for other in range(n):
             if inside[other] or worth[other] == 0:
                 continue
-            if b >= 0 and worth[other] * costs[b] == worth[b] * costs[other]:
+            if b >= 0 and worth[other] == worth[b]:
                 ties += 1
                 if rng.random() * ties < 1.0:
                     b = np.int64(other)
-            elif b < 0 or worth[other] * costs[b] > worth[b] * costs[other]:
+            elif b < 0 or worth[other] > worth[b]:
                 b, ties = np.int64(other), 1
-        cost += costs[b]
+        size += 1
         n_open = _flip(search, b, n_open)
     while True:
         while n_open == 0:
             for b in range(n):
                 best[b] = inside[b]
-            smallest, last = cost, step
+            smallest, last = size, step
             if smallest == 0:
                 return best
-            b = _lightest_inside(worth, costs, inside, moved, np.int64(-1))
-            cost -= costs[b]
+            b = _lightest_inside(worth, inside, moved, np.int64(-1))
+            size -= 1
             n_open = _flip(search, b, n_open)
         if step - last >= steps:
             return best
         step += 1
         row = open_rows[int(rng.random() * n_open)]
         of_row = members[starts[row] : starts[row + 1]]
-        # The member worth most for its cost, of equal ones the one that moved longest ago.
+        # The member worth most, of equal ones the one that moved longest ago.
         entering = of_row[0]
         for b in of_row[1:]:
-            first, second = worth[b] * costs[entering], worth[entering] * costs[b]
-            if first > second or (first == second and moved[b] < moved[entering]):
+            if worth[b] > worth[entering] or (worth[b] == worth[entering] and moved[b] < moved[entering]):
                 entering = b
         if rng.random() < _AT_RANDOM:
             entering = of_row[int(rng.random() * of_row.size)]
-        while cost + costs[entering] >= smallest:
-            b = _lightest_inside(worth, costs, inside, moved, step - 1)
+        while size + 1 >= smallest:
+            b = _lightest_inside(worth, inside, moved, step - 1)
             if b < 0:
                 break
-            cost -= costs[b]
+            size -= 1
             moved[b] = step
             n_open = _flip(search, b, n_open)
-        if cost + costs[entering] < smallest:
-            cost += costs[entering]
+        if size + 1 < smallest:
+            size += 1
             moved[entering] = step
             n_open = _flip(search, entering, n_open)
         for position in range(n_open):
@@ -143,17 +137,14 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
 
 
 @jit
-def _lightest_inside(worth, costs, inside, moved, fixed):
-    """Return the member that is worth least for its cost, none that moved at step `fixed`; -1 if there is no other."""
+def _lightest_inside(worth, inside, moved, fixed):
+    """Return the member that is worth least, none that moved at step `fixed`; -1 if there is no other."""
     chosen = -1
     for b in range(worth.size):
-        if not inside[b] or costs[b] == 0 or moved[b] == fixed:
+        if not inside[b] or moved[b] == fixed:
             continue
-        if chosen >= 0:
-            first, second = worth[b] * costs[chosen], worth[chosen] * costs[b]
-            if first > second or (first == second and moved[b] >= moved[chosen]):
-                continue
-        chosen = b
+        if chosen < 0 or worth[b] < worth[chosen] or (worth[b] == worth[chosen] and moved[b] < moved[chosen]):
+            chosen = b
     return chosen
 
 

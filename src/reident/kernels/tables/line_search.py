@@ -42,35 +42,33 @@ def spans(index, value, starts, x, step, eps, low, high):
 
 
 @jit
-def densest(low, high, costs, lower, upper):
-    """Find the s between `lower` and `upper` that lies in the costliest spans.
+def densest(low, high, lower, upper):
+    """Find the s between `lower` and `upper` that lies in the most spans.
 
     Returns
     -------
     s : float
-        The middle of the longest stretch of those that lie in as costly spans; `lower` if there is none.
+        The middle of the longest stretch of those that lie in as many spans; `lower` if there is none.
     held : int
-        What the spans cost together in which s lies.
+        Spans in which s lies.
     """
     begins, ends = np.empty(low.size), np.empty(low.size)
-    cost = np.empty(low.size, np.int64)
     count = 0
     for b in range(low.size):
-        begins[count], ends[count], cost[count] = max(low[b], lower), min(high[b], upper), costs[b]
+        begins[count], ends[count] = max(low[b], lower), min(high[b], upper)
         if begins[count] < ends[count]:
             count += 1
     opening, closing = argsort(begins[:count]), argsort(ends[:count])
-    best, heaviest, length = lower, 0, 0.0
-    opened, closed, total = 0, 0, 0
+    best, most, length = lower, 0, 0.0
+    opened, closed = 0, 0
     while opened < count:
         # What begins before the next span ends is open together, from the last beginning to that end.
         while opened < count and begins[opening[opened]] < ends[closing[closed]]:
-            total += cost[opening[opened]]
             opened += 1
         at, until = begins[opening[opened - 1]], ends[closing[closed]]
-        if total > heaviest or (total == heaviest and until - at > length):
-            best, heaviest, length = (at + until) / 2.0, total, until - at
+        total = opened - closed
+        if total > most or (total == most and until - at > length):
+            best, most, length = (at + until) / 2.0, total, until - at
         while opened < count and closed < opened and ends[closing[closed]] <= begins[opening[opened]]:
-            total -= cost[closing[closed]]
             closed += 1
-    return best, heaviest
+    return best, most

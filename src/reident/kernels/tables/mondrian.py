@@ -98,12 +98,11 @@ def _value_at(values, rank, low, high):
 
 
 @jit
-def best_cut(values, k, relaxed):
+def best_cut(values, k):
     """Return the cut of a part along one attribute nearest its median, as (code, number of records left of it).
 
-    Strict: all records with a code up to `code` go left, so that ties stay together; of the cuts that leave at least
-    k records on both sides the one nearest the middle, of two equally near the lower. Relaxed: half of the records
-    go left, and the ties at `code` are divided. (-1, 0) if there is none.
+    All records with a code up to `code` go left, so that ties stay together; of the cuts that leave at least k records
+    on both sides the one nearest the middle, of two equally near the lower. (-1, 0) if there is none.
     """
     size = values.size
     low = high = np.int64(values[0])
@@ -112,8 +111,6 @@ def best_cut(values, k, relaxed):
         high = max(high, np.int64(value))
     if low == high or size < 2 * k:
         return -1, 0
-    if relaxed:
-        return _value_at(values, size // 2 - 1, low, high)[0], size // 2
     # The nearest cuts are those right below and right above the median's code.
     middle, below, same = _value_at(values, size // 2, low, high)
     up_to = below + same
@@ -163,19 +160,11 @@ def _split(
 
     Sensitive values are moved where a rule judges them.
     """
-    below = 0
-    for i in range(start, end):
-        if codes[i, attribute] < code:
-            below += 1
-    ties_left = n_left - below  # in a strict cut all of them
     to_left, to_right = start, start + n_left
     for i in range(start, end):
         # Without branches: each would be guessed wrongly half of the time.
-        value = codes[i, attribute]
-        tie = np.int64(value == code) * np.int64(ties_left > 0)
-        goes_left = np.int64(value < code) + tie
+        goes_left = np.int64(codes[i, attribute] <= code)
         to = goes_left * to_left + (1 - goes_left) * to_right
-        ties_left -= tie
         to_left += goes_left
         to_right += 1 - goes_left
         for j in range(codes.shape[1]):
@@ -195,20 +184,9 @@ def _split(
 @jit
 def _halves_pass(part, sensitive, attribute, code, n_left, rules, ells, limits, overall):
     """Tell whether both sides of a cut satisfy every rule."""
-    below = 0
-    for i in range(part.shape[0]):
-        if part[i, attribute] < code:
-            below += 1
-    ties_left = n_left - below
     counts = np.zeros((2, overall.size), dtype=np.int64)
     for i in range(part.shape[0]):
-        side = 1
-        if part[i, attribute] < code:
-            side = 0
-        elif part[i, attribute] == code and ties_left > 0:
-            side = 0
-            ties_left -= 1
-        counts[side, sensitive[i]] += 1
+        counts[np.int64(part[i, attribute] > code), sensitive[i]] += 1
     for r in range(rules.size):
         if not passes(counts[0], n_left, rules[r], ells[r], limits[r], overall):
             return False
@@ -218,7 +196,7 @@ def _halves_pass(part, sensitive, attribute, code, n_left, rules, ells, limits, 
 
 
 @jit
-def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits, overall):
+def mondrian(codes, places, n_codes, k, sensitive, rules, ells, limits, overall):
     """Partition records into parts of at least k that satisfy the rules.
 
     Parameters
@@ -229,7 +207,6 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
         Where each code lies on its attribute's scale; increasing.
     n_codes : int64 array, shape (q,)
     k : int
-    relaxed : bool
     sensitive : int64 array, shape (n,). Modified as `codes`.
         Codes of the sensitive value; all zero where there is no rule.
     rules, ells, limits : arrays, shape (r,)
@@ -259,7 +236,7 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
         cut = False
         if end - start >= 2 * k:
             for attribute in by_width(codes, start, end, places, n_codes):
-                code, n_left = best_cut(codes[start:end, attribute], k, relaxed)
+                code, n_left = best_cut(codes[start:end, attribute], k)
                 if code < 0:
                     continue
                 if rules.size and not _halves_pass(

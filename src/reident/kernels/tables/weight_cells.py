@@ -23,7 +23,7 @@ _NOT_BINDING = 0.01
 
 
 @jit
-def settle(rows, owner, costs):
+def settle(rows, owner):
     """Leave out rows and blocks decided by the whole cell: rows never below 0, blocks with a row that always is.
 
     Parameters
@@ -32,17 +32,15 @@ def settle(rows, owner, costs):
         Values at the corners.
     owner : ndarray of int64, shape (m,)
         The block of each row.
-    costs : ndarray of int64
-        What it costs to give up each block.
 
     Returns
     -------
     rows, owner : ndarray
         The rows that are left.
     lost : int
-        Cost of the blocks that no point of the cell holds.
+        Blocks that no point of the cell holds.
     undecided : int
-        Cost of the blocks whose rows are left.
+        Blocks whose rows are left.
     """
     m, p = rows.shape
     remaining = np.empty(m, np.int64)
@@ -63,9 +61,9 @@ def settle(rows, owner, costs):
             r += 1
         if never:
             count = first
-            lost += costs[block]
+            lost += 1
         elif count > first:
-            undecided += costs[block]
+            undecided += 1
     open_rows, of = np.empty((count, p)), np.empty(count, np.int64)
     for i in range(count):
         of[i] = owner[remaining[i]]
@@ -75,24 +73,24 @@ def settle(rows, owner, costs):
 
 
 @jit
-def held_at_most(rows, owner, costs, target):
-    """Bound the cost of the blocks that one point of the cell can hold.
+def held_at_most(rows, owner, target):
+    """Bound the number of blocks that one point of the cell can hold.
 
     Parameters
     ----------
-    rows, owner, costs : ndarray
+    rows, owner : ndarray
         As `settle` leaves them.
-    enough : float
+    target : float
         The bound is made no tighter once it is below this.
 
     Returns
     -------
     bound : float
-        No point holds blocks that cost more together.
+        No point holds more blocks.
     place : ndarray of float64, shape (p,)
         Barycentric coordinates of a point where the relaxation is greatest, or nearly so.
     held : int
-        Cost of the blocks held at the best point seen.
+        Blocks held at the best point seen.
     seen : ndarray of float64, shape (p,)
         That point.
 
@@ -109,7 +107,7 @@ def held_at_most(rows, owner, costs, target):
     planes = np.empty((_PLANES, p))
     bound, largest = np.inf, -1
     for k in range(_PLANES):
-        value, holds = _envelope(rows, lows, owner, costs, place, planes[k])
+        value, holds = _envelope(rows, lows, owner, place, planes[k])
         if holds > largest:
             largest = holds
             for v in range(p):
@@ -133,21 +131,20 @@ def _lows(rows):
 
 
 @jit
-def _envelope(rows, lows, owner, costs, place, plane):
-    """Return the envelopes' sum and the cost held at `place`; write the plane that touches the sum there."""
+def _envelope(rows, lows, owner, place, plane):
+    """Return the envelopes' sum and the blocks held at `place`; write the plane that touches the sum there."""
     for v in range(place.size):
         plane[v] = 0.0
     value, holds = 0.0, 0
     r = np.int64(0)
     while r < owner.size:
-        cost = costs[owner[r]]
         r, factor, binding = _binding(rows, lows, owner, r, place)
-        value += cost * factor
+        value += factor
         if binding < 0:
-            holds += cost
+            holds += 1
         else:
             for v in range(place.size):
-                plane[v] += cost * (1.0 - rows[binding, v] / lows[binding])
+                plane[v] += 1.0 - rows[binding, v] / lows[binding]
     for v in range(place.size):
         plane[v] += holds
     return value, holds

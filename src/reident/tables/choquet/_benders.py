@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.kernels.tables.hitting_set import cheap_hitting_set
+from reident.kernels.tables.hitting_set import small_hitting_set
 from reident.tables.choquet._climb import climb
 from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
@@ -207,7 +207,7 @@ class _Search:
         starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         members = np.fromiter(itertools.chain.from_iterable(self.conflicts), np.int64, starts[-1])
         for steps in _STEPS:
-            pick = cheap_hitting_set(starts, members, np.ones(self.n, np.int64), steps, self.rng)
+            pick = small_hitting_set(starts, members, self.n, steps, self.rng)
             if pick.sum() < self.best:
                 break
         return pick

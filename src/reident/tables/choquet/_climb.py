@@ -32,7 +32,6 @@ def climb(problem: LearningProblem, rng: np.random.Generator, deadline: float = 
     """
     allowed = _Matrices(problem) if problem.model == "bilinear" else _Polytope(problem)
     n = problem.blocks.size
-    costs = np.ones(n, np.int64)
     low, high = np.empty((2, n))
     eps = problem.eps * (1 + _INSIDE)
     x = best_x = problem.even()
@@ -45,7 +44,7 @@ def climb(problem: LearningProblem, rng: np.random.Generator, deadline: float = 
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
         step = allowed.corner(rng) - x
         spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
-        s, held = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
+        s, held = densest(low, high, -allowed.backwards(x, step), 1.0)
         x = x + s * step
         in_vain += 1
         if held > best:

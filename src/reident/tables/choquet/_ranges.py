@@ -1,16 +1,15 @@
 """Attack. Ranges of the learned weights: the optimum is a polytope, not a point.
 
-All measures that link the same records form a polytope; every value of a measure, Shapley value and interaction is
-linear on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
-Other sets of equally many records, or of a few less, may be linked, too; they are enumerated with the conflicts that
-exclude the rest.
+All measures that link the same records form a polytope; every value of a measure and every Shapley value is linear on
+it, so its smallest and largest value are linear programmes whose rows are added when an x violates them. Other sets of
+equally many records may be linked, too; they are enumerated with the conflicts that exclude the rest.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -21,7 +20,7 @@ import pandas as pd
 from reident.base import BoolArray, FloatArray
 from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
-from reident.tables.choquet.fuzzy_measure import interactions, shapley_values
+from reident.tables.choquet.fuzzy_measure import shapley_values
 
 __all__ = ["LinkageRanges", "find_ranges"]
 
@@ -39,23 +38,17 @@ class LinkageRanges:
         Columns `low` and `high`, one row a non-empty set of columns, indexed by the tuple of its names.
     shapley : DataFrame
         Columns `low` and `high`, indexed by column: each value is attained by some optimal measure.
-    interaction : DataFrame
-        Columns `low` and `high`, indexed by the tuple of two columns; 0 for a weighted mean.
     ahead : DataFrame of bool
         Whether the row's Shapley value is above the column's in every measure covered: only then does one lead.
-    loss : int
-        Records fewer than the most that a measure may link to be covered.
     n_sets : int
-        Sets of linked records that the ranges cover: those that are not part of a larger one.
+        Sets of linked records that the ranges cover.
     is_complete : bool
         Whether these are all there are. If not, the ranges are those of the sets found, and may be wider.
     """
 
     measure: pd.DataFrame
     shapley: pd.DataFrame
-    interaction: pd.DataFrame
     ahead: pd.DataFrame
-    loss: int
     n_sets: int
     is_complete: bool
 
@@ -74,96 +67,64 @@ def find_ranges(
     used: BoolArray,
     *,
     enumerate_sets: bool,
-    loss: int,
     max_sets: int,
     time_limit_s: float,
 ) -> LinkageRanges:
-    """Return the ranges over the polytopes of all sets found within the limits; x is one optimal point.
-
-    A set that gives up fewer blocks than it may has a polytope for every choice of blocks that it gives up beside.
-    """
+    """Return the ranges over the polytopes of all sets found within the limits; x is one optimal point."""
     deadline = time.perf_counter() + time_limit_s
     first = problem.margins(x)[0] >= problem.eps
-    sets, complete = [(first, loss)], not problem.blocks.size
+    sets, complete = [first], not problem.blocks.size
     if enumerate_sets and problem.blocks.size:
         try:
-            for linked in _other_sets(problem, first, conflicts, loss, deadline):
+            for linked in _other_sets(problem, first, conflicts, deadline):
                 if len(sets) == max_sets:
                     break
-                sets.append((linked, loss + int(linked.sum()) - int(first.sum())))
+                sets.append(linked)
             else:
                 complete = True
         except OutOfTimeError:
             complete = False
     names = [column for column, keep in zip(columns, used, strict=True) if keep]
-    search = _Extremes(problem, names)
-    for linked, spare in sets:
-        search.widen(linked, spare)
-    return _frames(search.low, search.high, columns, names, len(sets), complete, loss)
+    low, high = _extremes(problem, names, sets)
+    return _frames(low, high, columns, names, len(sets), complete)
 
 
-class _Extremes:
-    """The smallest and largest values of the linear functions of x that are asked for, over polytopes one by one.
+def _extremes(
+    problem: LearningProblem, names: Sequence[str], sets: Sequence[BoolArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and largest value of each linear function of x over the polytopes of sets of linked blocks.
 
     Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, no
     programme is left. Larger sets are made small first, smaller ones large: a measure is monotone. And every programme
     names the blocks whose rows prove its value: where they are all linked again, no x passes it again. Sets of blocks
     that link as many differ in few, so that most programmes of later sets need not be solved.
     """
-
-    def __init__(self, problem: LearningProblem, names: Sequence[str]) -> None:
-        self.functionals, self.least, self.greatest = _functionals(problem, names)
-        self.low, self.high = np.full(len(self.least), np.inf), np.full(len(self.least), -np.inf)
-        self.oracle = MarginOracle(problem, np.inf, None)
-        n_sets = 2 ** (problem.n_columns.bit_length() - 1) - 1 if problem.model == "choquet" else 0
-        by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
-        others = range(n_sets, len(self.low))
-        self.order = [(row, 1) for row in [*by_size[::-1], *others]] + [(row, -1) for row in [*by_size, *others]]
-        self.proofs: defaultdict[tuple[int, int], list[list[int]]] = defaultdict(list)
-
-    def widen(self, linked: BoolArray, spare: int) -> None:
-        """Take in the polytopes of these blocks, of which up to `spare` more may be given up."""
-        for row, sign in self.order:
-            if not self._ended(row, sign):
-                self._least(linked, row, sign, spare, set())
-
-    def _ended(self, row: int, sign: int) -> bool:
-        if sign > 0:
-            return bool(self.low[row] <= self.least[row] + _ROUNDING)
-        return bool(self.high[row] >= self.greatest[row] - _ROUNDING)
-
-    def _least(self, linked: BoolArray, row: int, sign: int, spare: int, visited: set[bytes]) -> None:
-        """Find the least value of a function times `sign`.
-
-        To get below it, one of the blocks whose rows hold it up must be given up.
-        """
-        visited.add(linked.tobytes())
-        proofs = self.proofs[row, sign]
-        holding = next((blocks for blocks in proofs if linked[blocks].all()), None)
-        if holding is None:
-            x, holding = self.oracle.extreme(linked, sign * self.functionals[row])
-            values = self.functionals @ x
-            np.minimum(self.low, values, out=self.low)
-            np.maximum(self.high, values, out=self.high)
-            if self._ended(row, sign):
-                return
-            proofs.append(holding)
-        for block in holding if spare else ():
-            fewer = linked.copy()
-            fewer[block] = False
-            if fewer.tobytes() not in visited:
-                self._least(fewer, row, sign, spare - 1, visited)
+    functionals, least, greatest = _functionals(problem, names)
+    low, high = np.full(len(least), np.inf), np.full(len(least), -np.inf)
+    oracle = MarginOracle(problem, np.inf, None)
+    n_sets = 2 ** (problem.n_columns.bit_length() - 1) - 1 if problem.model == "choquet" else 0
+    by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
+    others = range(n_sets, len(low))
+    order = [(row, 1) for row in [*by_size[::-1], *others]] + [(row, -1) for row in [*by_size, *others]]
+    proofs: defaultdict[tuple[int, int], list[list[int]]] = defaultdict(list)
+    for linked in sets:
+        for row, sign in order:
+            ended = low[row] <= least[row] + _ROUNDING if sign > 0 else high[row] >= greatest[row] - _ROUNDING
+            if ended or any(linked[blocks].all() for blocks in proofs[row, sign]):
+                continue
+            x, holding = oracle.extreme(linked, sign * functionals[row])
+            values = functionals @ x
+            np.minimum(low, values, out=low)
+            np.maximum(high, values, out=high)
+            proofs[row, sign].append(holding)
+    return low, high
 
 
 def _other_sets(
-    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], loss: int, deadline: float
+    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], deadline: float
 ) -> Iterator[BoolArray]:
-    """Yield the other sets of as many blocks, or up to `loss` fewer, that can be linked together and not enlarged.
-
-    They are the complements of covers of all conflicts; those with more blocks come first.
-    """
-    given_up = int((~first).sum())
-    cover = _Covers(problem.blocks.size, given_up, given_up + loss)
+    """Yield the other sets of as many blocks that can be linked together: complements of covers of all conflicts."""
+    cover = _Covers(problem.blocks.size, int((~first).sum()))
     for conflict in conflicts:
         cover.forbid(conflict)
     cover.exclude(~first)
@@ -178,21 +139,21 @@ def _other_sets(
 
 
 class _Covers:
-    """Sets of so many blocks that hit every conflict, one after the other, the smallest first."""
+    """Sets of so many blocks that hit every conflict, one after the other."""
 
-    def __init__(self, n: int, lowest: int, highest: int) -> None:
-        self.most = highest
+    def __init__(self, n: int, size: int) -> None:
+        self.size = size
         self.model = quiet_solver()
         for _ in range(n):
-            add_column(self.model, float(highest > lowest), 0.0, 1.0, integral=True)
-        add_row(self.model, lowest, np.arange(n), high=highest)
+            add_column(self.model, 0.0, 0.0, 1.0, integral=True)
+        add_row(self.model, size, np.arange(n), high=size)
 
     def forbid(self, conflict: tuple[int, ...]) -> None:
         """Give up at least one block of a conflict."""
         add_row(self.model, 1.0, conflict)
 
     def exclude(self, pick: BoolArray) -> None:
-        """Return neither this set again nor one that has all of it."""
+        """Do not return this set again."""
         places = np.flatnonzero(pick)
         add_row(self.model, -highspy.kHighsInf, places, high=places.size - 1)
 
@@ -200,7 +161,7 @@ class _Covers:
         remaining_s = deadline - time.perf_counter()
         if remaining_s <= 0:
             raise OutOfTimeError
-        if not self.most:
+        if not self.size:
             return None
         self.model.setOptionValue("time_limit", self.model.getRunTime() + remaining_s)
         self.model.run()
@@ -215,20 +176,19 @@ class _Covers:
 def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return linear functions of x, one a row, and the ends that none passes.
 
-    They are measures of sets, Shapley values, their differences, and interactions; of a difference its least value is
-    asked for only, since the greatest is that of the pair the other way round.
+    They are measures of sets, Shapley values, and their differences; of a difference its least value is asked for only,
+    since the greatest is that of the pair the other way round.
     """
     p = len(names)
     masks = np.arange(1, 2**p)
-    most = 1.0
     if problem.model == "weighted_mean":
         measures = ((masks[:, None] >> np.arange(p)) & 1).astype(float)
-        shapley, crossed, most = np.eye(p), np.zeros((p * (p - 1) // 2, p)), 0.0
-    else:  # both are linear: the index of the function that is 1 on a set alone is the coefficient of the set
+        shapley = np.eye(p)
+    else:  # linear: the index of the function that is 1 on a set alone is the coefficient of the set
         sets = np.eye(2**p)
-        measures, shapley, crossed = sets[1:], shapley_values(sets).T, interactions(sets).T
+        measures, shapley = sets[1:], shapley_values(sets).T
     differences = np.reshape([shapley[i] - shapley[j] for i, j in permutations(range(p), 2)], (-1, shapley.shape[1]))
-    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (crossed, -most, most)]
+    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf)]
     lowest, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
     return np.vstack([part[0] for part in parts]), lowest, greatest
 
@@ -240,11 +200,10 @@ def _frames(
     names: Sequence[str],
     n_sets: int,
     complete: bool,
-    loss: int,
 ) -> LinkageRanges:
     p = len(names)
-    ends = np.cumsum([2**p - 1, p, p * (p - 1)])
-    measures, shapley, differences, crossed = (
+    ends = np.cumsum([2**p - 1, p])
+    measures, shapley, differences = (
         np.column_stack([part_low, part_high])
         for part_low, part_high in zip(np.split(low, ends), np.split(high, ends), strict=True)
     )
@@ -253,21 +212,14 @@ def _frames(
         for chosen in combinations(columns, size):
             mask = sum(1 << names.index(name) for name in chosen if name in names)
             by_set[chosen] = measures[mask - 1] if mask else np.zeros(2)
+    index = pd.Index(list(by_set), tupleize_cols=False, name="variables")
     by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
     ahead = np.zeros((p, p), dtype=bool)
     ahead[~np.eye(p, dtype=bool)] = differences[:, 0] > _ROUNDING
     return LinkageRanges(
-        measure=_indexed(by_set),
+        measure=pd.DataFrame(np.array(list(by_set.values())), index=index, columns=["low", "high"]),
         shapley=by_column.reindex(list(columns), fill_value=0.0).rename_axis("variable"),
-        interaction=_indexed(dict(zip(combinations(names, 2), crossed, strict=True))),
         ahead=pd.DataFrame(ahead, index=list(names), columns=list(names)),
-        loss=loss,
         n_sets=n_sets,
         is_complete=complete,
     )
-
-
-def _indexed(rows: Mapping[tuple[str, ...], FloatArray]) -> pd.DataFrame:
-    values = np.array(list(rows.values())).reshape(-1, 2)
-    index = pd.Index(list(rows), tupleize_cols=False, name="variables")
-    return pd.DataFrame(values, index=index, columns=["low", "high"])

@@ -51,7 +51,6 @@ def divide_weights(problem: LearningProblem, try_out: Callable[[FloatArray], int
     half in their way. The number of cells grows exponentially with the columns.
     """
     p = problem.n_variables
-    costs = np.ones(problem.blocks.size, np.int64)
     owner = np.repeat(np.arange(problem.blocks.size), np.diff(problem.starts))
     best = try_out(np.full(p, 1.0 / p))
     cells = [_Cell(np.eye(p), problem.value - problem.eps, owner, 0, 0)]
@@ -60,10 +59,10 @@ def divide_weights(problem: LearningProblem, try_out: Callable[[FloatArray], int
         cell = cells.pop()
         if cell.bound >= best:
             continue
-        rows, owner, lost, undecided = settle(cell.rows, cell.owner, costs)
+        rows, owner, lost, undecided = settle(cell.rows, cell.owner)
         lost += cell.lost
         total = lost + undecided
-        bound, place, satisfied, point = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
+        bound, place, satisfied, point = held_at_most(rows, owner, total - best + 1 - 1e-6)
         if total - satisfied < best:
             best = try_out(cell.corners @ point)
         at_least = max(cell.bound, total - math.floor(bound + 1e-6))

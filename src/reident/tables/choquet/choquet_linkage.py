@@ -106,16 +106,13 @@ class LearnedLinkage:
     n_records: int
     _learned: tuple[LearningProblem, Solution, BoolArray] = field(repr=False, compare=False)
 
-    def ranges(self, *, loss: int = 0, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
+    def ranges(self, *, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
         """Return the smallest and largest values over all measures that link as many records.
 
         The measure learned is one point of a polytope; a ranking of columns holds only where it holds on all of it.
 
         Parameters
         ----------
-        loss : int, default 0
-            Records fewer than those linked here that a measure may link and still be covered: a result at some loss
-            does not depend on a single record.
         max_sets : int, default 20
             Most sets of linked records whose measures are covered; others may link as many.
         time_limit_s : float, default 30
@@ -124,7 +121,7 @@ class LearnedLinkage:
         Returns
         -------
         LinkageRanges
-            Frames `measure`, `shapley`, `interaction` with `low` and `high`; `is_complete` is whether every optimal
+            Frames `measure` and `shapley` with `low` and `high`; `is_complete` is whether every optimal
             set is covered, which needs a proven optimum.
 
         Raises
@@ -136,10 +133,8 @@ class LearnedLinkage:
         -----
         Every value between the two ends of one set is attained: the functions are linear and the polytope convex. Time
         is that of two linear programmes a value, most of which an earlier answer settles: below a second for 4
-        columns, for 8 up to minutes: lower `max_sets` there. With a loss each programme is a small tree: a value passes
-        a bound only if one of the records is given up whose rows prove that bound.
+        columns, for 8 up to minutes: lower `max_sets` there.
         """
-        check_integer(loss, "loss", low=0)
         check_integer(max_sets, "max_sets", low=1)
         check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
         problem, solution, used = self._learned
@@ -147,7 +142,7 @@ class LearnedLinkage:
             raise ParameterError("`model` must be 'weighted_mean' or 'choquet' for ranges: a matrix is no measure")
         return find_ranges(
             problem, solution.x, solution.conflicts, self.columns, used, enumerate_sets=self.is_optimal,
-            loss=loss, max_sets=max_sets, time_limit_s=time_limit_s,
+            max_sets=max_sets, time_limit_s=time_limit_s,
         )  # fmt: skip
 
 
