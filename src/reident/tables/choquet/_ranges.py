@@ -215,7 +215,7 @@ def _frames(
         for chosen in combinations(columns, size):
             mask = sum(1 << names.index(name) for name in chosen if name in names)
             by_set[chosen] = measures[mask - 1] if mask else np.zeros(2)
-    by_pair = dict(zip(combinations(names, 2), crossed, strict=True))
+    by_pair: dict[tuple[str, ...], FloatArray] = dict(zip(combinations(names, 2), crossed, strict=True))
     by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
     ahead = np.zeros((p, p), dtype=bool)
     ahead[~np.eye(p, dtype=bool)] = differences[:, 0] > _ROUNDING
