@@ -16,7 +16,7 @@ from reident.base import ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, guarantee, lacking, release, tolerance
 from reident.networks.graph import as_network
-from reident.workbench import making, pipeline, ru_map, simulate
+from reident.workbench import making, ru_map, simulate
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -94,7 +94,6 @@ def made(monkeypatch):
 
     monkeypatch.setattr(simulate, "make_release", record)
     monkeypatch.setattr(making, "release", record)
-    monkeypatch.setattr(pipeline, "release", record)
     return found
 
 
