@@ -52,7 +52,7 @@ def instance(n: int, n_common: int, sigma_deg: float, alpha: float) -> tuple[lis
 
 
 def _edges(graph: CompatibilityGraph) -> np.ndarray:
-    indptr, indices = graph.adjacency.lists()
+    indptr, indices = graph.lists()
     sources = np.repeat(np.arange(graph.n_vertices), np.diff(indptr))
     once = sources < indices
     return np.column_stack([sources[once], indices[once]])

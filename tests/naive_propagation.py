@@ -35,7 +35,7 @@ def best(scores):
     return winners, (ranked[-1] - ranked[-2]) / spread
 
 
-def is_settled(left, right, crawled, mapping, fixed, theta):
+def is_settled(left, right, crawled, mapping, theta):
     """Tell whether no node of the left has a mutual, clear best match other than its partner.
 
     Differences within rounding, where either answer is right, do not count as unsettled.
@@ -51,13 +51,11 @@ def is_settled(left, right, crawled, mapping, fixed, theta):
         return best([score(v, u, *sides[::-1], inverse, *known[::-1]) for u in range(n)])
 
     for u in range(n):
-        if fixed[u]:
-            continue
         winners, clear = ahead(u)
         if len(winners) != 1 or clear < theta + 1e-6:
             continue
         (v,) = winners
-        if mapping.get(u) == v or (v in inverse and fixed[inverse[v]]):
+        if mapping.get(u) == v:
             continue
         mutual, clear = back(v)
         if mutual == {u} and clear > theta + 1e-6:

@@ -11,6 +11,7 @@ import naive_lipschitz as naive
 from fuzz import Case
 from reident.kernels.location import density, registration
 from reident.kernels.places import lipschitz, sphere
+from reident.location.registration import paint
 
 
 def draw_places(rng, most=5):
@@ -158,7 +159,8 @@ def draw_grid(rng):
 
 def paint_comp(plane, codes, cell, reach):
     grid = np.zeros((2, 6, 6), bool)
-    registration.paint(grid, cell, plane, codes, reach)
+    known = codes >= 0
+    paint(grid, cell, plane[known], codes[known], reach)
     return grid
 
 

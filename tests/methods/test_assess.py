@@ -180,7 +180,7 @@ def test_geographic_files_are_read(people, tmp_path, name):
         ({"quasi": "sex", "limit": 2}, "`limit`"),
         ({"quasi": "sex", "profile": "fast"}, "`profile`"),
         ({"lat": "LAT"}, "together"),
-        ({"lat": "LAT", "lon": "LOM"}, "`lon` must name a column"),
+        ({"lat": "LAT", "lon": "LOM"}, "`lon` must name columns"),
         ({"quasi": ["age"], "epsilon_quasi": "sex"}, "`epsilon_quasi`"),
     ],
 )

@@ -77,8 +77,8 @@ def test_both_forms_hold_the_same_graph(monkeypatch):
     dense = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-2, 2))
     monkeypatch.setattr(compatibility, "_BITS_VERTICES", 0)
     sparse = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-2, 2))
-    assert dense.adjacency.bits is not None
-    assert sparse.adjacency.bits is None
+    assert dense.bits is not None
+    assert sparse.bits is None
     assert edges_of(dense) == edges_of(sparse)
     assert (
         dense.degrees().tolist()

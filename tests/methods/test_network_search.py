@@ -27,11 +27,8 @@ def run(folder, *arguments):
 
 def judged(graph, methods, **options):
     data = records(graph, quasi=(), kind="network")
-    settings = tried_releases(data, methods, len(data.table))[0]
-    steps = [
-        Step("naive"),
-        *(Step(spec["method"], **spec["options"]) for spec in settings if spec["method"] != "naive"),
-    ]
+    tried = tried_releases(data, methods, len(data.table))[0]
+    steps = [Step("naive"), *(step for step in tried if step.entry.name != "naive")]
     return search_release(rd.Dataset(graph), [steps], **{"limit": 0.25, "draws": 2, "seed": 1, **options})
 
 

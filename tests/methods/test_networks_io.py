@@ -200,7 +200,7 @@ def test_directed_rows():
 
 def test_naive_anonymisation_is_an_isomorphism(graph):
     release = naive_anonymise(graph, rng=1)
-    assert nx.utils.graphs_equal(nx.relabel_nodes(graph, release.mapping), release.graph)
+    assert nx.utils.graphs_equal(nx.relabel_nodes(graph, release.mapping), release.network.to_networkx())
     assert release.mapping == naive_anonymise(graph, rng=1).mapping
 
 

@@ -252,7 +252,7 @@ def test_a_type_that_becomes_another_has_a_receipt(tmp_path):
     made = pd.DataFrame({"day": pd.date_range("1950-01-01", periods=9).strftime("%Y-%m-%d")})
     made.to_parquet(tmp_path / "a.parquet")
     made.to_csv(tmp_path / "a.csv", index=False)
-    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become dates"]
+    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become such"]
     assert open_file(tmp_path / "a.csv").receipts == []
 
 

@@ -9,7 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import naive_propagation
-from reident import DataError, ParameterError, SearchLimitWarning
+from reident import DataError, SearchLimitWarning
 from reident.data import sample_network
 from reident.data.simulate import preferential_attachment
 from reident.kernels.networks.propagation import best_match, best_of_crawled, surely_best
@@ -124,15 +124,14 @@ def test_propagation_finds_a_renamed_network(network):
     assert quality.recall > 0.95
     assert quality.precision > 0.99
     assert found.is_converged
-    assert len(set(found.mapping.values())) == found.n_mapped == len(found.mapping)
+    assert len(set(found.mapping.values())) == len(found.mapping)
 
 
-def test_wrong_seeds_are_revised_unless_kept(network):
+def test_wrong_seeds_are_revised(network):
     nodes = [*range(2, 40)]
     seeds = {node: node for node in nodes} | {100: 120, 120: 100}
     revised = propagate(network, network, seeds)
     assert revised.mapping[100] == 100
-    assert propagate(network, network, seeds, keep_seeds=True).mapping[100] == 120
 
 
 def test_directed_networks(network):
@@ -142,7 +141,7 @@ def test_directed_networks(network):
     graph.remove_edges_from([(u, v) for u, v in graph.edges() if u in uncrawled])
     found = propagate(graph, graph, {node: node for node in range(20)})
     assert mapping_quality(found.mapping, {node: node for node in graph}).precision > 0.95
-    assert found.n_mapped > 100
+    assert len(found.mapping) > 100
 
 
 def test_limit_of_sweeps_is_said(network):
@@ -157,18 +156,17 @@ def test_seeds_by_matching_start_the_attack(network):
     seeds = find_seeds(release.network, known, n=80)
     quality = mapping_quality(seeds.mapping, truth)
     assert quality.precision > 0.7
-    assert quality.n_correct >= 10
+    assert quality.recall * quality.n_true >= 10
     found = propagate(release.network, known, seeds.mapping)
     assert mapping_quality(found.mapping, truth).recall > 0.8
 
 
 def test_seeds_by_clique(network):
     release = naive_anonymise(network, rng=1)
-    graph = network.to_networkx()
-    clique = max(nx.find_cliques(graph), key=lambda c: (len(c), sum(graph.degree[node] for node in c)))
-    seeds = find_seeds(release.network, network, method="clique", clique=clique, tolerance=0)
-    assert seeds.n_candidates == 1
-    assert seeds.mapping == {release.mapping[node]: node for node in clique}
+    truth = {renamed: node for node, renamed in release.mapping.items()}
+    seeds = find_seeds(release.network, network, method="clique", clique_size=5, tolerance=0, rng=1)
+    assert (seeds.n_candidates == 1) == bool(seeds.mapping)
+    assert seeds.mapping.items() <= truth.items()
     drawn = find_seeds(release.network, network, method="clique", clique_size=3, tolerance=0, rng=1)
     assert drawn.n_candidates >= 1
 
@@ -176,20 +174,13 @@ def test_seeds_by_clique(network):
 def test_mixed_directions_and_bad_seeding_are_refused(network):
     with pytest.raises(DataError, match="both directed or both undirected"):
         propagate(nx.DiGraph([(0, 1)]), network, {0: 0})
-    with pytest.raises(DataError, match="must be a clique"):
-        find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique=[0, 1, 2])
-    with pytest.raises(ParameterError, match="at least 3 distinct"):
-        find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique=[0, 1])
     with pytest.raises(DataError, match="no clique of 3"):
         find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique_size=3)
 
 
 def test_pruning():
     graph = preferential_attachment(60, 4, rng=1)
-    kept = drop_unlikely_edges(graph, 0.1)
-    assert kept.n_edges == (link_scores(graph) >= 0.1).sum()
-    assert drop_unlikely_edges(graph, 0.0).n_edges == graph.n_edges
-    assert drop_unlikely_edges(graph, float("inf")).n_edges == 0
     ranked = sorted(link_scores(graph))
     assert sorted(link_scores(graph, zip(*drop_unlikely_edges(graph, n=40).edges(), strict=True))) == ranked[40:]
+    assert drop_unlikely_edges(graph, n=0).n_edges == graph.n_edges
     assert drop_unlikely_edges(graph, n=graph.n_edges).n_edges == 0

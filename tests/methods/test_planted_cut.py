@@ -16,7 +16,7 @@ def test_planted_group_hangs_by_an_edge_a_target(b):
     graph = nx.karate_club_graph()
     targets = [33, 5, 7, 11][:b]
     plan = implant_by_cut(graph, targets, rng=b)
-    after, own = plan.graph, set(plan.nodes)
+    after, own = plan.network.to_networkx(), set(plan.nodes)
     assert len(own) == 3 * b + 3
     assert plan.is_rigid
     assert nx.utils.graphs_equal(nx.Graph(after.subgraph(graph).edges()), nx.Graph(graph.edges()))
@@ -43,8 +43,8 @@ def test_targets_are_found_under_other_names(seed):
 def test_a_twin_of_the_group_is_not_mistaken_for_it():
     graph = nx.karate_club_graph()
     plan = implant_by_cut(graph, [0, 33], rng=1)
-    twin = nx.relabel_nodes(plan.graph.subgraph(plan.nodes), {x: ("twin", x) for x in plan.nodes})
-    both = nx.compose(plan.graph, twin)
+    twin = nx.relabel_nodes(plan.network.to_networkx().subgraph(plan.nodes), {x: ("twin", x) for x in plan.nodes})
+    both = nx.compose(plan.network.to_networkx(), twin)
     both.add_edges_from([(("twin", plan.nodes[0]), 5), (("twin", plan.nodes[1]), 6)])
     found = recover_by_cut(both, plan)
     assert len(found.placements) == 2

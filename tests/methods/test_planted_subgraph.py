@@ -16,7 +16,7 @@ from reident.networks import coalition, implant, naive_anonymise, recover
 def test_planted_graph_is_as_planned(seed):
     graph = nx.barabasi_albert_graph(80, 3, seed=seed)
     plan = implant(graph, range(20), k=6, d0=10, d1=15, rng=seed)
-    planted = plan.graph
+    planted = plan.network.to_networkx()
     assert nx.utils.edges_equal(planted.subgraph(graph).edges(), graph.edges())
     for i, node in enumerate(plan.nodes):
         outside = sum(1 for other in planted[node] if other in graph)
@@ -33,20 +33,21 @@ def test_targets_are_found_under_other_names():
     graph = preferential_attachment(2000, 5, rng=1)
     targets = [3, 77, 500, 1234]
     plan = implant(graph, targets, k=7, d0=10, d1=20, rng=2)
-    release = naive_anonymise(plan.graph, rng=3)
-    found = recover(release.graph, plan)
+    release = naive_anonymise(plan.network, rng=3)
+    found = recover(release.network, plan)
     assert found.is_unique
     assert found.mapping == {target: release.mapping[target] for target in targets}
     assert found.planted == {node: release.mapping[node] for node in plan.nodes}
-    assert found.degrees == {target: plan.graph.degree[target] for target in targets}
+    planted = plan.network.to_networkx()
+    assert found.degrees == {target: planted.degree[target] for target in targets}
     learned = {frozenset(pair) for pair in found.edges}
-    assert learned == {frozenset(p) for p in itertools.combinations(targets, 2) if plan.graph.has_edge(*p)}
+    assert learned == {frozenset(p) for p in itertools.combinations(targets, 2) if planted.has_edge(*p)}
 
 
 def test_slack_finds_what_changed():
     graph = preferential_attachment(300, 4, rng=1)
     plan = implant(graph, [5, 6], k=7, d0=8, d1=12, rng=2)
-    changed = plan.graph.copy()
+    changed = plan.network.to_networkx()
     changed.remove_edge(plan.nodes[0], next(n for n in changed[plan.nodes[0]] if n not in plan.nodes))
     assert not recover(changed, plan).placements
     assert plan.nodes in recover(changed, plan, degree_slack=1).placements

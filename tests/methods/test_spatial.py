@@ -30,7 +30,7 @@ def naive_moran_and_geary(values, weight):
     return n / total * cross / square, (n - 1) * difference / (2 * total * square)
 
 
-@pytest.mark.parametrize("weights", ["contiguity", "band", "inverse"])
+@pytest.mark.parametrize("weights", ["contiguity", "band"])
 def test_autocorrelation_is_that_of_plain_loops(weights):
     d = distances(12)
     values = np.random.default_rng(2).normal(size=12)
@@ -41,7 +41,7 @@ def test_autocorrelation_is_that_of_plain_loops(weights):
             for _, j in others[:3]:
                 weight[i, j] = 1 / 3
     else:
-        weight = np.where(d <= 150, 1.0 if weights == "band" else 1 / np.maximum(d, 1), 0.0)
+        weight = np.where(d <= 150, 1.0, 0.0)
         np.fill_diagonal(weight, 0.0)
     found = autocorrelation(values, d, weights=weights, neighbours=3, band_km=150.0)
     np.testing.assert_allclose(found, naive_moran_and_geary(values, weight))

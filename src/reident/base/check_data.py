@@ -197,23 +197,24 @@ def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:
 
 
 def check_columns(
-    table: pd.DataFrame,
-    columns: str | Iterable[str],
+    table: pd.DataFrame | Sequence[Any],
+    columns: str | Iterable[Any],
     name: str,
     *,
     table_name: str = "table",
     min_columns: int = 1,
 ) -> list[str]:
-    """Return `columns` as a list of distinct columns of `table`; a single name counts as a list of one."""
+    """Return distinct columns of a table, or of the names of its columns, as a list; a single name is a list of one."""
+    existing = list(table.columns if isinstance(table, pd.DataFrame) else table)
     listed = [columns] if isinstance(columns, str) else check_listed(columns, name)
     if len(listed) < min_columns:
         raise ParameterError(f"`{name}` must name at least {min_columns} column(s), got {listed!r}")
     if not all(is_key(column) for column in listed):
         raise ParameterError(f"`{name}` must name columns, got {listed!r}")
-    absent = [column for column in listed if column not in table.columns]
+    absent = [column for column in listed if column not in existing]
     if absent:
         raise ParameterError(
-            f"`{name}` must name columns of `{table_name}`, got {absent!r}: the table has {list(table.columns)!r}"
+            f"`{name}` must name columns of `{table_name}`, got {absent!r}: the table has {existing!r}"
         )
     twice = [column for position, column in enumerate(listed) if column in listed[:position]]
     if twice:

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePosixPath
@@ -167,9 +166,7 @@ def working(out: Path, *, private: bool = False) -> Iterator[tuple[Path, str]]:
 
 
 def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool = False, parameter: str = "out") -> None:
-    """Fill a folder beside the target, then rename it: the target is complete or absent.
-
-    What a killed process left beside the target is removed by the next call.
+    """Fill a temporary folder beside the target, then rename it: the target is complete or absent.
 
     Parameters
     ----------
@@ -187,35 +184,24 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
     DataError
         If the target must not be replaced, or cannot be written.
     """
-    prefix = f".{target.name}-unfinished-"
     if replace:
         check_replaceable(target, parameter=parameter)
+    options: Any = {"prefix": f".{target.name}-", "dir": target.parent, "ignore_cleanup_errors": True}
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        for unfinished in target.parent.iterdir():
-            if unfinished.name.startswith(prefix) and _is_unfinished(unfinished):
-                with contextlib.suppress(DataError), occupied(unfinished / LOCK, parameter, target):
-                    shutil.rmtree(unfinished, ignore_errors=True)
-        work = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
-    except OSError as error:
-        raise DataError(
-            f"`{parameter}` must be in a folder that can be written, got {str(target)!r}: {error}"
-        ) from None
-    try:
-        _claim(work)
-        with occupied(work / LOCK, parameter, target):
-            filled = work / "made"
+        with tempfile.TemporaryDirectory(**options) as place:
+            filled = Path(place, "made")
             filled.mkdir()
             fill(filled)
             if replace:
                 record_files(filled)
                 if target.exists():
-                    target.replace(work / "earlier")
+                    target.replace(Path(place, "earlier"))
             os.rename(filled, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
     except OSError as error:
-        raise DataError(f"`{parameter}` could not be written at {str(target)!r}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        raise DataError(
+            f"`{parameter}` must be in a folder that can be written, got {str(target)!r}: {error.strerror or error}"
+        ) from None
 
 
 def _claim(folder: Path) -> None:

@@ -109,11 +109,8 @@ def as_adjacency(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
     Loops are ignored. Refused are other kinds, directed graphs, and an adjacency matrix that is not square, not
     symmetric, or dense with entries other than 0 and 1.
     """
-    adjacency = getattr(graph, "adjacency", None)
     if isinstance(graph, Adjacency):
         return graph, None
-    if isinstance(adjacency, Adjacency):
-        return adjacency, None
     if isinstance(graph, nx.Graph):
         if graph.is_directed():
             raise ParameterError("`graph` must be undirected, got a directed graph: convert it with to_undirected()")

@@ -85,7 +85,7 @@ def quasi_clique(
         graph, limit=1000, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress, rng=generator
     )
     picked = generator.permutation(len(cliques))[:_STARTS]
-    indptr, indices = graph.adjacency.lists()
+    indptr, indices = graph.lists()
     release, known = np.ascontiguousarray(graph.pairs.T)
     upper_bound = min(np.unique(release).size, np.unique(known).size)
     state = np.array([generator.integers(1, 2**63)], dtype=np.uint64)

@@ -178,7 +178,7 @@ def trial(
     true_known = files.known.index.get_indexer(files.truth.set_index("release")["known"].reindex(files.original.index))
     is_true = true_known[graph.pairs[:, 0]] == graph.pairs[:, 1]
     result = {"n_candidates": graph.n_vertices, "n_edges": graph.n_edges, "utility_per_km2": utility}
-    result |= {"common_edges": _common_edges(graph.adjacency, np.flatnonzero(is_true))}
+    result |= {"common_edges": _common_edges(graph, np.flatnonzero(is_true))}
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
         if gamma < 1:
             clique = quasi_clique(graph, gamma=gamma, rng=rng, **STEPS)

@@ -19,7 +19,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km, unit_vectors
-from reident.places.tolerance import Simulation
+from reident.places.tolerance import simulate_rows
 
 __all__ = ["Calibration", "calibrate_distances"]
 
@@ -53,8 +53,8 @@ def calibrate_distances(
     """Estimate true distances from the released ones of a Lipschitz embedding with known parameters.
 
     The intruder embeds a file of their own many times and compares true and released distances. Short distances are
-    recovered nearly exactly, long ones with a large standard deviation. The result is meant for `registration_attack`,
-    `multilateration_attack` and `locate_by_population` (``sd_km=``).
+    recovered nearly exactly, long ones with a large standard deviation. The result is meant for `registration_attack`
+    and `locate_by_population` (``sd_km=``).
 
     Parameters
     ----------
@@ -83,10 +83,9 @@ def calibrate_distances(
     n_simulations = check_integer(n_simulations, "n_simulations", low=1)
     needed = 24 * n_simulations * lat_deg.size**2  # six numbers for each half of the square
     afford(needed, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
-    simulation = Simulation(unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape)
-    n = lat_deg.size
-    simulated = simulation.rows(n_simulations, 0, n - 1, check_rng(rng)).ravel()
-    true = np.tile(great_circle_km(lat_deg, lon_deg)[np.triu_indices(n, 1)], n_simulations)
+    points = unit_vectors(lat_deg, lon_deg)
+    simulated = simulate_rows(points, AreaSampler(area), shape, n_simulations, check_rng(rng)).ravel()
+    true = np.tile(great_circle_km(lat_deg, lon_deg)[np.triu_indices(len(points), 1)], n_simulations)
     edges = np.unique(np.quantile(simulated, np.linspace(0, 1, _BINS + 1)))
     which = np.clip(np.searchsorted(edges, simulated, side="right") - 1, 0, max(edges.size - 2, 0))
     counts = np.maximum(np.bincount(which), 1)

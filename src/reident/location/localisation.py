@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from shapely import MultiPoint
 
 from reident.base import (
     DataError,
     FloatArray,
     check_array,
     check_columns,
-    check_coordinates,
     check_ids,
     check_table,
     encode_labels,
 )
 from reident.location.neighbours import Fit, Neighbours
-from reident.location.spherical_mds import RADIUS_KM
 from reident.places.common_subgraph import read_microdata
 from reident.places.distances import unit_vectors
-from reident.places.points import degrees
+from reident.places.points import degrees, read_places
 
 __all__ = ["Localisation"]
 
@@ -83,17 +81,8 @@ class Localisation:
 def check_known_places(known: Any) -> tuple[pd.DataFrame, FloatArray]:
     """Return the known records and their unit vectors, from a table, a GeoDataFrame, or (table, distances)."""
     table = known[0] if isinstance(known, tuple) and len(known) == 2 else getattr(known, "table", known)
-    table = check_table(table, "known", min_records=3)
-    check_ids(table.index, "known.index")
-    if hasattr(table, "to_crs"):
-        if table.crs is None:
-            raise DataError("`known` must have a CRS: without one its coordinates could be degrees or metres")
-        points = table.geometry.to_crs("EPSG:4326")
-        lat, lon = points.y, points.x
-    else:
-        check_columns(table, ["lat_deg", "lon_deg"], "known", table_name="known")
-        lat, lon = table["lat_deg"], table["lon_deg"]
-    return table, unit_vectors(*check_coordinates(lat, lon))
+    check_ids(check_table(table, "known", min_records=3).index, "known.index")
+    return table, unit_vectors(*read_places(table, "known"))
 
 
 def check_problem(
@@ -132,56 +121,29 @@ def check_sd(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
     return sd
 
 
-def linked(
-    index: pd.Index, known: pd.Index, neighbours: Neighbours, x: FloatArray, fit: Fit, p_value: float,
-    certificate: pd.DataFrame,
-) -> Localisation:  # fmt: skip
-    """Return the result with the links that are likelier true than chance."""
+def links_between(index: pd.Index, known: pd.Index, neighbours: Neighbours, x: FloatArray, fit: Fit) -> pd.DataFrame:
+    """Return the links that are likelier true than chance."""
     pairs, gap, probability = neighbours.assign(x, fit)
     likely = np.flatnonzero(probability > 0.5)
     likely = likely[np.argsort(pairs[likely, 0])]
-    links = pd.DataFrame(
-        {
-            "release": index[pairs[likely, 0]],
-            "known": known[pairs[likely, 1]],
-            "distance_km": gap[likely],
-            "probability": probability[likely],
-        }
-    )
-    return Localisation(_positions(index, x), links, fit.sigma_km, p_value, certificate)
+    ids = {"release": index[pairs[likely, 0]], "known": known[pairs[likely, 1]]}
+    return pd.DataFrame(ids | {"distance_km": gap[likely], "probability": probability[likely]})
 
 
-def unlinked(index: pd.Index, x: FloatArray, certificate: pd.DataFrame, p_value: float = np.nan) -> Localisation:
-    """Return the result without links."""
-    links = pd.DataFrame({"release": index[:0], "known": index[:0], "distance_km": [], "probability": []})
-    return Localisation(_positions(index, x), links, np.nan, p_value, certificate)
-
-
-def unlocated(index: pd.Index) -> Localisation:
-    """Return the result of an attack that places no record."""
-    return unlinked(index, np.full((len(index), 3), np.nan), certificates(index, which=-1), 1.0)
-
-
-def certificates(
+def localised(
     index: pd.Index,
-    agreement_km: ArrayLike = np.inf,
-    p_value: ArrayLike = 1.0,
-    which: ArrayLike = 0,
-    gap: ArrayLike = np.nan,
-    motion_p_value: ArrayLike = np.nan,
-) -> pd.DataFrame:
-    """Return the table of the records' certificates."""
-    columns = {"agreement_km": agreement_km, "p_value": p_value, "map": which, "gap": gap}
-    return pd.DataFrame({**columns, "motion_p_value": motion_p_value}, index=index)
-
-
-def hull_km2(x: FloatArray) -> float:
-    """Return the area of the convex hull of places, km^2: where a wrong map could put a record."""
-    middle = x.mean(axis=0)
-    flat = RADIUS_KM * x @ np.linalg.svd(middle[None])[2][1:].T
-    return max(float(MultiPoint(flat).convex_hull.area), 1.0)
-
-
-def _positions(index: pd.Index, x: FloatArray) -> pd.DataFrame:
+    x: FloatArray | None = None,
+    certificate: Mapping[str, ArrayLike] = MappingProxyType({}),
+    links: pd.DataFrame | None = None,
+    residual_km: float = np.nan,
+    p_value: float = np.nan,
+) -> Localisation:
+    """Return the result of an attack; without `x` it places no record."""
+    if x is None:
+        x, certificate, p_value = np.full((len(index), 3), np.nan), {"map": -1}, 1.0
+    if links is None:
+        links = pd.DataFrame({"release": index[:0], "known": index[:0], "distance_km": [], "probability": []})
     lat, lon = degrees(x)
-    return pd.DataFrame({"lat_deg": lat, "lon_deg": lon}, index=index)
+    positions = pd.DataFrame({"lat_deg": lat, "lon_deg": lon}, index=index)
+    usual = {"agreement_km": np.inf, "p_value": 1.0, "map": 0, "gap": np.nan, "motion_p_value": np.nan}
+    return Localisation(positions, links, residual_km, p_value, pd.DataFrame({**usual, **certificate}, index=index))

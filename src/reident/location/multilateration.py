@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng, check_table
 from reident.location import localisation as lay
@@ -26,7 +25,6 @@ def multilateration_attack(
     known: Any,
     *,
     quasi: str | Sequence[str] = (),
-    sd_km: ArrayLike | None = None,
     rng: RNGLike = None,
 ) -> Localisation:
     """Locate all released records from some matches, many of which may be false.
@@ -44,8 +42,6 @@ def multilateration_attack(
         As for `registration_attack`.
     quasi : str or sequence of str
         Columns of both tables that must agree in the second round; an empty sequence (the default) matches by places.
-    sd_km : array-like, shape (n, n), optional
-        As for `registration_attack`.
     rng : Generator, int or None
         Drives the choice of triples of matches, and the permutations of the certificate.
 
@@ -79,20 +75,19 @@ def multilateration_attack(
     (True, 30)
     """
     index, distances, known_index, neighbours = lay.check_problem(release, known, quasi)
-    sd = lay.check_sd(sd_km, len(index))
     pairs = _check_links(links, index, known_index)
     generator = check_rng(rng)
     if len(pairs) < 3:
-        return lay.unlocated(index)
+        return lay.localised(index)
     y = neighbours.y
-    x, agrees = _align(fit_shape(distances, sd).x, y, pairs, generator)
+    x, agrees = _align(fit_shape(distances).x, y, pairs, generator)
     others = np.setdiff1d(np.arange(len(index)), pairs[:, 0])
     gap = gaps_km(x[pairs[agrees, 0]], y[pairs[agrees, 1]])
     reach_km = max(3 * float(np.median(gap)), 0.05)
     p_value = neighbours.part(others).certificate(x[others], reach_km, generator)
     x, _, fit = neighbours.realign(x)
-    certificate = lay.certificates(index, motion_p_value=p_value)
-    return lay.linked(index, known_index, neighbours, x, fit, p_value, certificate)
+    links = lay.links_between(index, known_index, neighbours, x, fit)
+    return lay.localised(index, x, {"motion_p_value": p_value}, links, fit.sigma_km, p_value)
 
 
 def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntArray:

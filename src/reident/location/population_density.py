@@ -15,16 +15,13 @@ from reident.base import (
     FloatArray,
     ParameterError,
     check_area,
-    check_columns,
-    check_coordinates,
     check_real,
     check_table,
     check_vector,
 )
-from reident.location.localisation import hull_km2
 from reident.location.spherical_mds import RADIUS_KM
 from reident.places.distances import unit_vectors
-from reident.places.points import degrees, without_strays
+from reident.places.points import degrees, read_places, without_strays
 
 __all__ = ["PopulationDensity"]
 
@@ -142,15 +139,19 @@ def _listed(places: pd.DataFrame | None) -> tuple[FloatArray, FloatArray]:
     """Return the places as unit vectors and their populations."""
     if places is None:
         return np.empty((0, 3)), np.empty(0)
-    check_table(places, "places")
-    check_columns(places, ["lat_deg", "lon_deg"], "places", table_name="places")
-    lat, lon = check_coordinates(places["lat_deg"], places["lon_deg"])
+    vectors = unit_vectors(*read_places(check_table(places, "places"), "places"))
     if "population" not in places:
-        return unit_vectors(lat, lon), np.ones(lat.size)
-    weight = check_vector(places["population"], "population", length=lat.size)
+        return vectors, np.ones(len(vectors))
+    weight = check_vector(places["population"], "population", length=len(vectors))
     if (weight < 0).any() or not weight.any():
         raise DataError(f"`population` must not be negative nor all zero, got a minimum of {weight.min():g}")
-    return unit_vectors(lat, lon)[weight > 0], weight[weight > 0]
+    return vectors[weight > 0], weight[weight > 0]
+
+
+def hull_km2(x: FloatArray) -> float:
+    """Return the area of the convex hull of places, km^2: where a wrong map could put a record."""
+    flat = RADIUS_KM * x @ np.linalg.svd(x.mean(axis=0)[None])[2][1:].T
+    return max(float(shapely.MultiPoint(flat).convex_hull.area), 1.0)
 
 
 def _frame(vectors: FloatArray) -> FloatArray:

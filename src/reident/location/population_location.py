@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
 from reident.location.alignment import best_motions, other_headings
-from reident.location.localisation import Localisation, certificates, check_sd, check_size, unlinked
+from reident.location.localisation import Localisation, check_sd, check_size, localised
 from reident.location.nonrigid_refinement import refine_nonrigidly
 from reident.location.population_density import PopulationDensity
 from reident.location.reference_sets import check_release, check_table
@@ -123,7 +123,7 @@ def locate_by_population(
         x[chosen], agreement[chosen], chance[chosen] = placed[better], apart[better], by_others[better]
         which[chosen], gap[chosen] = number, lead
     p_value = np.maximum(chance_of_agreement(agreement, surface_km2, tries), np.minimum(1.0, tries * chance))
-    return unlinked(index, x, certificates(index, agreement, p_value, which, gap))
+    return localised(index, x, {"agreement_km": agreement, "p_value": p_value, "map": which, "gap": gap})
 
 
 def _check_released(release: Any) -> tuple[pd.Index, FloatArray]:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
+from reident.base import BoolArray, DataError, FloatArray, IntArray, check_real
 from reident.cliques.adjacency import pack_rows
 from reident.kernels.location import reference_sets as kernel
 from reident.location.rounded_coordinates import recover_rounded
+from reident.places.compatibility import check_distances_with_gaps
 
 __all__ = ["EqualDifferences", "HiddenCoordinates", "exact_equalities", "recover_coordinates"]
 
@@ -216,19 +217,12 @@ def _count_explained(distances: FloatArray, values: FloatArray, tol: float) -> t
 
 def check_release(release: Any) -> FloatArray:
     """Return the released distances, nan where missing, from a matrix, MetricMicrodata or (table, matrix)."""
-    distances = release[1] if isinstance(release, tuple) and len(release) == 2 else release
+    distances: Any = release[1] if isinstance(release, tuple) and len(release) == 2 else release
     distances = getattr(distances, "distances_km", distances)
-    matrix = check_array(distances, "release").copy()
+    matrix = check_distances_with_gaps(distances, "release")
     if not matrix.size:
         raise DataError("`release` must have the distances of at least one record, got none")
-    missing = np.isnan(matrix)
-    if not missing.any():
-        return check_distance_matrix(matrix, "release")
-    if matrix.shape == matrix.T.shape and (missing != missing.T).any():
-        row, column = np.argwhere(missing != missing.T)[0]
-        raise DataError(f"`release` must be symmetric, got nan on one side only of ({row}, {column})")
-    checked = check_distance_matrix(np.where(missing, 0.0, matrix), "release")
-    return np.where(missing, np.nan, checked)
+    return matrix
 
 
 def check_table(release: Any, n: int) -> pd.DataFrame:

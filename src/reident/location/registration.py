@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def registration_attack(
     aligned = [_align(rows, shape.x, neighbours.part(rows), n_pairs, rng) for rows, shape in shapes]
     maps = [each for each in aligned if each is not None]
     if not maps:
-        return lay.unlocated(index)
+        return lay.localised(index)
     x, which, p_value = np.repeat(neighbours.y[:1], len(index), axis=0), np.full(len(index), -1), np.ones(len(index))
     for number, (rows, placed, _, p) in enumerate(maps):
         # A part's own motion counts where it is no less sure.
@@ -116,10 +117,9 @@ def registration_attack(
         neighbours = Neighbours(np.where(which < 0, -1, neighbours.codes), neighbours.y, neighbours.y_codes)
         fit = neighbours.fit(neighbours.nearest(x)[0], neighbours.density(x))
     lowest = min(1.0, len(maps) * min(p for *_, p in maps))
-    certificate = lay.certificates(index, which=which, motion_p_value=p_value)
-    found = lay.linked(index, known_index, neighbours, x, fit, lowest, certificate)
-    found.positions.loc[which < 0] = np.nan
-    return found
+    links = lay.links_between(index, known_index, neighbours, x, fit)
+    x[which < 0] = np.nan
+    return lay.localised(index, x, {"map": which, "motion_p_value": p_value}, links, fit.sigma_km, lowest)
 
 
 def _align(
@@ -146,13 +146,17 @@ def _search(
         return None
     pairs = _spread_pairs(x, usable, n_pairs, rng)
     part = neighbours.part(usable)
-    # A rough look at all candidates, then a close one at the best.
-    rough: list[tuple[FloatArray, FloatArray, Fit]] = []
-    for reach_km in _REACHES_KM:
-        found, plain = _candidates(x, neighbours, usable, pairs, reach_km)
-        rough += [(m, *part.realign(x[usable] @ m.T, rounds=2, starts_km=(reach_km / 2.5,))[1:]) for m in found]
+    # A glance at all reaches before any is searched through: a coarse one may be plain where a fine one is not.
+    for n_tried in sorted({min(_AT_ONCE, len(pairs)), len(pairs)}):
+        rough: list[tuple[FloatArray, FloatArray, Fit]] = []
+        for reach_km in _REACHES_KM:
+            found, plain = _candidates(x, neighbours, usable, pairs[:n_tried], reach_km, _MOTIONS // len(pairs))
+            rough += [(m, *part.realign(x[usable] @ m.T, rounds=2, starts_km=(reach_km / 2.5,))[1:]) for m in found]
+            if plain:
+                break
         if plain:
             break
+    # A rough look at all candidates, then a close one at the best.
     rough.sort(key=lambda candidate: -candidate[2].log_evidence)
     refined = []
     for motion, step, _ in rough[:_FINALISTS]:
@@ -173,11 +177,12 @@ def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.
 
 
 def _candidates(
-    x: FloatArray, neighbours: Neighbours, usable: IntArray, pairs: IntArray, reach_km: float
+    x: FloatArray, neighbours: Neighbours, usable: IntArray, pairs: IntArray, reach_km: float, budget: int
 ) -> tuple[list[FloatArray], bool]:
     """Return the motions that bring most of the usable records within reach of a known record of their label.
 
-    And whether these are plain: they leave hardly a record out, which a motion some reaches away would.
+    And whether these are plain: they leave hardly a record out, which a motion some reaches away would. Of each pair at
+    most `budget` motions are scored.
     """
     y, codes, y_codes = neighbours.y, neighbours.codes, neighbours.y_codes
     members = np.flatnonzero(y_codes >= 0)
@@ -192,25 +197,20 @@ def _candidates(
     cell = max(reach / 3, width * np.sqrt(n_labels / _MAP_CELLS))
     side = int(np.ceil(width / cell)) + 2
     grid = np.zeros((n_labels, side, side), dtype=np.bool_)
-    kernel.paint(grid, cell, plane, y_codes, max(reach, cell))
-    motions = np.zeros((pairs.shape[0], 3, 3))
-    scores = np.zeros(pairs.shape[0], dtype=np.int64)
-    budget = max(1, _MOTIONS // pairs.shape[0])
-    bar, plain_hits = 2, _enough(grid, cell, plane, y_codes, reach) * usable.size
+    paint(grid, cell, plane[members], y_codes[members], max(reach, cell))
+    motions, scores = np.zeros((len(pairs), 3, 3)), np.zeros(len(pairs), dtype=np.int64)
+    bar, plain_hits = 2, _enough(grid, cell, plane[members], y_codes[members], reach) * usable.size
     points, labels = x[usable], codes[usable]
 
-    def look(first: int, bar: int) -> None:
-        def at(rows: slice) -> None:
-            part = slice(first + rows.start, first + rows.stop)
-            kernel.best_motions(
-                points, labels, pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, bar,
-                motions[part], scores[part],
-            )  # fmt: skip
-
-        in_parts(at, min(_AT_ONCE, len(pairs) - first))
+    def look(first: int, bar: int, rows: slice) -> None:
+        part = slice(first + rows.start, first + rows.stop)
+        kernel.best_motions(
+            points, labels, pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, max(1, budget), bar,
+            motions[part], scores[part],
+        )  # fmt: skip
 
     for first in range(0, len(pairs), _AT_ONCE):
-        look(first, bar)
+        in_parts(partial(look, first, bar), min(_AT_ONCE, len(pairs) - first))
         # A motion that is not among the best so far is not among the best of all.
         bar = max(bar, int(np.sort(scores)[-_REFINED:][0]))
         if bar >= plain_hits:
@@ -219,16 +219,27 @@ def _candidates(
     return [motions[which] for which in ahead if scores[which] > 0], bar >= plain_hits
 
 
+def paint(grid: BoolArray, cell: float, plane: FloatArray, codes: IntArray, reach: float) -> None:
+    """Mark, in layer `codes[i]` of a grid, the cells with a centre within reach of point i of the plane."""
+    steps, side = int(np.ceil(reach / cell)) + 1, grid.shape[1]
+    corner = np.floor(plane / cell).astype(np.int64) + side // 2
+    cells = corner[:, :, None] + np.arange(-steps, steps + 1)
+    off = (cells - side // 2 + 0.5) * cell - plane[:, :, None]
+    near = off[:, 0, :, None] ** 2 + off[:, 1, None] ** 2 <= reach**2
+    on_grid = ((cells >= 0) & (cells < side)) & ((corner >= 0) & (corner < side)).all(axis=1)[:, None, None]
+    point, row, column = np.nonzero(near & on_grid[:, 0, :, None] & on_grid[:, 1, None])
+    grid[codes[point], cells[point, 0, row], cells[point, 1, column]] = True
+
+
 def _enough(grid: BoolArray, cell: float, plane: FloatArray, codes: IntArray, reach: float) -> float:
     """Return the share of records in marked cells that only a right motion has; infinity where wrong ones may, too.
 
     A motion that is off by three reaches is tried on the known places themselves, in eight directions.
     """
-    there = codes >= 0
     for angle in np.linspace(0, 2 * np.pi, 8, endpoint=False):
-        off = plane[there] + 3 * reach * np.array([np.cos(angle), np.sin(angle)])
+        off = plane + 3 * reach * np.array([np.cos(angle), np.sin(angle)])
         i, j = (np.floor(off / cell).astype(np.int64) + np.array(grid.shape[1:]) // 2).T
         inside = (i >= 0) & (j >= 0) & (i < grid.shape[1]) & (j < grid.shape[2])
-        if grid[codes[there][inside], i[inside], j[inside]].sum() > _ASIDE * there.sum():
+        if grid[codes[inside], i[inside], j[inside]].sum() > _ASIDE * len(plane):
             return np.inf
     return _PLAIN

@@ -164,16 +164,16 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
     everywhere = np.ones(matrix.shape, dtype=np.bool_)
     highest, best = _CROWDED * len(matrix) ** 0.5, None
     widest = apart.max(initial=0.0)
-    for width in widest * _WIDEST * 0.5 ** np.arange(np.log2(_WIDEST / _NARROWEST)):
-        of_these = np.flatnonzero(apart > _APART * width)
-        if width <= step or len(of_these) < _CLEAREST:
-            continue
-        heights = np.zeros(len(of_these))
-        scores = kernel.crowded_windows(matrix, everywhere, pairs[of_these], width, heights)
-        scores[np.abs(heights) > _INSIDE * apart[of_these] - width] = 0.0
-        clearest = np.argsort(-scores, kind="stable")[: min(_CLEAREST, np.count_nonzero(scores))]
-        if clearest.size and scores[clearest].mean() > highest:
-            highest, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
+    widths = widest * _WIDEST * 0.5 ** np.arange(np.log2(_WIDEST / _NARROWEST))
+    counts = (apart > _APART * widths[:, None]).sum(axis=1)
+    widths = widths[(widths > step) & (counts >= _CLEAREST)]
+    heights = np.zeros((len(widths), len(pairs)))
+    scores = kernel.crowded_windows(matrix, everywhere, pairs, widths, heights)
+    scores[(np.abs(heights) > _INSIDE * apart - widths[:, None]) | (apart <= _APART * widths[:, None])] = 0.0
+    for width, score, height in zip(widths.tolist(), scores, heights, strict=True):
+        clearest = np.argsort(-score, kind="stable")[: min(_CLEAREST, np.count_nonzero(score))]
+        if clearest.size and score[clearest].mean() > highest:
+            highest, best = score[clearest].mean(), (width, pairs[clearest], height[clearest])
     return best
 
 

@@ -96,15 +96,15 @@ class _Search:
     def next_column(self) -> tuple[FloatArray, BoolArray] | None:
         """Return the column that explains most of the open entries, and which it explains; None if there is none."""
         tried = self.pairs[self.rng.choice(len(self.pairs), min(_PAIRS, len(self.pairs)), replace=False)]
-        heights = np.zeros(len(tried))
-        scores = kernel.crowded_windows(self.visible, self.open, tried, 2 * self.step, heights)
+        heights = np.zeros((1, len(tried)))
+        (scores,) = kernel.crowded_windows(self.visible, self.open, tried, np.array([2 * self.step]), heights)
         threshold = _FEW if self.fine else len(self.visible)
         best, largest, followed = None, threshold, 0
         columns: list[FloatArray] = []
         for which in np.argsort(-scores, kind="stable"):
             if followed == _FOLLOWED or (self.fine and scores[which] == 0):
                 break
-            pair, height = tried[which], heights[which]
+            pair, height = tried[which], heights[0, which]
             if self.fine and self._begins(self.fruitless, pair, height):
                 continue
             followed += 1

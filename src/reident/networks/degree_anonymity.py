@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -60,7 +59,7 @@ class DegreeAnonymisation:
     is_within_limit : bool
         False if `max_probes` ended the asked probing scheme.
     seconds : float
-        Elapsed time, without conversion from and to networkx.
+        Elapsed time, without conversion from networkx.
     """
 
     network: Network
@@ -74,11 +73,6 @@ class DegreeAnonymisation:
     n_probes: int
     is_within_limit: bool
     seconds: float
-
-    @cached_property
-    def graph(self) -> Any:
-        """The release as a `networkx.Graph`, made when first asked for."""
-        return self.network.to_networkx()
 
     @property
     def edges_kept(self) -> int:
@@ -256,7 +250,7 @@ def degree_anonymise(
     --------
     >>> import networkx as nx
     >>> release = degree_anonymise(nx.karate_club_graph(), 5, rng=1)
-    >>> is_degree_anonymous(release.graph, 5), release.edits >= release.lower_bound
+    >>> is_degree_anonymous(release.network, 5), release.edits >= release.lower_bound
     (True, True)
     """
     network = as_network(graph)

@@ -28,7 +28,6 @@ class EdgeDisclosure:
         Mean over the original's edges of how sure the intruder is of them; 0 without edges. Compare with `density`.
     density : float
         The share of all pairs that are joined in the release: how sure an intruder without degrees is.
-    certainty : float
     n_edges : int
         Released edges.
     """
@@ -38,7 +37,6 @@ class EdgeDisclosure:
     largest_posterior: float
     mean_posterior: float
     density: float
-    certainty: float
     n_edges: int
 
 
@@ -97,7 +95,6 @@ def edge_disclosure(
         largest_posterior=float(posteriors.max(initial=0.0)),
         mean_posterior=float(posteriors[ids[first], ids[second]].mean()) if len(first) else 0.0,
         density=released.n_edges / pairs if pairs else 0.0,
-        certainty=certainty,
         n_edges=released.n_edges,
     )
 

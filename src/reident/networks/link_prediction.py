@@ -12,12 +12,10 @@ from reident.base import (
     DataError,
     FloatArray,
     IntArray,
-    ParameterError,
     RNGLike,
     Whole,
     check_integer,
     check_listed,
-    check_real,
     check_rng,
     checked,
 )
@@ -96,11 +94,7 @@ def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
 
 @checked
 def drop_unlikely_edges(
-    graph: Any,
-    threshold: float | None = None,
-    *,
-    n: Annotated[int | None, Whole(0, unit="links")] = None,
-    score: Annotated[str, Choice(*SCORES)] = "cosine",
+    graph: Any, n: Annotated[int, Whole(0, unit="links")], *, score: Annotated[str, Choice(*SCORES)] = "cosine"
 ) -> Network:
     """Return the network without its most unlikely edges: anonymisation's additions undone in part.
 
@@ -108,11 +102,9 @@ def drop_unlikely_edges(
     ----------
     graph : whatever `as_network` takes
         The released network. Not modified.
-    threshold : float, optional
-        Edges that score below it are dropped.
-    n : int, optional
-        Instead: how many edges to drop, those of least score, for example as many as the method is known to add; of
-        equal scores the first in the order of `Network.edges`.
+    n : int
+        How many edges to drop, those of least score, for example as many as the method is known to add; of equal scores
+        the first in the order of `Network.edges`.
     score : str
         As in `link_scores`.
 
@@ -124,21 +116,13 @@ def drop_unlikely_edges(
     Raises
     ------
     ParameterError
-        If not exactly one of `threshold` and `n` is given.
+        If the graph has fewer than `n` edges.
     """
     network = as_network(graph)
-    if (threshold is None) == (n is None):
-        raise ParameterError("exactly one of `threshold` and `n` must be given: each alone says which edges go")
-    u, v = network.edges()
-    if n is not None:
-        n = check_integer(n, "n", low=0, high=network.n_edges, why="the graph has no more edges")
-        keep = np.ones(network.n_edges, np.bool_)
-        keep[np.argsort(link_scores(network, score=score), kind="stable")[:n]] = False
-    else:
-        assert threshold is not None
-        threshold = check_real(threshold, "threshold") if threshold != float("inf") else threshold
-        keep = link_scores(network, score=score) >= threshold
-    return network_from_edges(u[keep], v[keep], network.n_nodes, network.nodes)
+    n = check_integer(n, "n", low=0, high=network.n_edges, why="the graph has no more edges")
+    keep = np.sort(np.argsort(link_scores(network, score=score), kind="stable")[n:])
+    u, v = (ends[keep] for ends in network.edges())
+    return network_from_edges(u, v, network.n_nodes, network.nodes)
 
 
 def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[Hashable, Hashable]]:

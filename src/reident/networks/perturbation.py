@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from reident.base import IntArray, Real, RNGLike, check_rng, checked
 from reident.networks.graph import Network, as_network, network_from_edges, reordered
 
-__all__ = ["NaiveAnonymisation", "PerturbedNetwork", "naive_anonymise", "rewire_edges", "swap_edges"]
+__all__ = ["NaiveAnonymisation", "naive_anonymise", "rewire_edges", "swap_edges"]
 
 #: Rounds of drawing pairs that may not fit.
 _ROUNDS = 50
 
 
-@dataclass(frozen=True, eq=False)
-class NaiveAnonymisation:
+class NaiveAnonymisation(NamedTuple):
     """A network under random names.
 
     Attributes
@@ -31,12 +28,7 @@ class NaiveAnonymisation:
     """
 
     network: Network
-    mapping: Mapping[Hashable, int] = field(repr=False)
-
-    @cached_property
-    def graph(self) -> Any:
-        """The release as a `networkx.Graph`, made when first asked for."""
-        return self.network.to_networkx()
+    mapping: Mapping[Hashable, int]
 
 
 def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
@@ -66,24 +58,11 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
     return NaiveAnonymisation(release, dict(zip(network.nodes, np.asarray(renamed).tolist(), strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class PerturbedNetwork:
-    """A network after moving edges, nodes under their own names, and the number of original edges that it lacks."""
-
-    network: Network
-    n_moved: int
-
-    @cached_property
-    def graph(self) -> Any:
-        """The release as a `networkx.Graph`, made when first asked for."""
-        return self.network.to_networkx()
-
-
 _SHARE = Real(0, 1, unit="of edges")
 
 
 @checked
-def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
+def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> Network:
     """Exchange the ends of pairs of edges at random: every node keeps its degree (Ying and Wu 2008, random switching).
 
     `share` of the edges take part in an exchange; fewer where the network leaves no room. No guarantee: who knows
@@ -109,11 +88,11 @@ def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLik
         v_first = v[first].copy()
         v[first], u[second], v[second] = d, c, v_first
         moved[first] = moved[second] = True
-    return _perturbed(network, u, v)
+    return network_from_edges(u, v, n, network.nodes)
 
 
 @checked
-def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
+def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> Network:
     """Remove edges at random and join as many pairs that were not joined (Hay et al. 2007, random perturbation).
 
     `share` of the edges are moved; fewer where the network leaves no room. No guarantee: the remaining structure finds
@@ -130,14 +109,10 @@ def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGL
         fresh = np.concatenate([new, keys[~np.isin(keys, present)]])
         new = fresh[np.sort(np.unique(fresh, return_index=True)[1])][:count]
     remaining = np.sort(generator.permutation(len(u))[count:])
-    return _perturbed(network, np.concatenate([u[remaining], new // n]), np.concatenate([v[remaining], new % n]))
+    ends = np.concatenate([u[remaining], new // n]), np.concatenate([v[remaining], new % n])
+    return network_from_edges(*ends, n, network.nodes)
 
 
 def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
     keys: IntArray = np.minimum(u, v) * n + np.maximum(u, v)
     return keys
-
-
-def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
-    network = network_from_edges(u, v, original.n_nodes, original.nodes)
-    return PerturbedNetwork(network, original.n_edges - original.n_shared(network))

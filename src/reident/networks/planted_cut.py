@@ -125,13 +125,13 @@ def implant_by_cut(
     b = len(wanted)
     k = 3 * b + 3
     outside = (np.arange(k) < b).astype(np.int64)
-    n_draws, rigid = 0, False
-    while n_draws <= redraws and not rigid:
-        n_draws += 1
+    for _ in range(redraws + 1):
         joined = np.triu(generator.random((k, k)) < 0.5, 1)
         joined |= joined.T
         degrees = joined.sum(axis=1) + outside
         rigid = _holds_together(joined, b) and is_rigid(joined, degrees)
+        if rigid:
+            break
     planted, names = plant(network, joined, [(target, x) for x, target in enumerate(wanted)])
     return Plan(
         network=planted,
@@ -140,7 +140,6 @@ def implant_by_cut(
         degrees=degrees,
         parent=np.full(k, -1),
         links={network.nodes[target]: frozenset({x}) for x, target in enumerate(wanted)},
-        n_draws=n_draws,
         is_rigid=rigid,
     )
 

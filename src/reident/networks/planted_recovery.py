@@ -10,11 +10,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, afford, check_names, checked
-from reident.networks.graph import Network, as_directed_network, as_network
+from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, check_names, checked
+from reident.networks.graph import Network, as_network
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
 __all__ = ["Detectability", "Recovery", "detectability", "recover"]
+
+
+#: Exact placements after which a search stops.
+_MOST_PLACEMENTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,6 @@ def recover(
     *,
     degree_slack: Annotated[int, Whole(0, unit="edges")] = 0,
     edge_slack: Annotated[int, Whole(0, unit="edges")] = 0,
-    max_found: Annotated[int, Whole(2)] = 100,
     node_limit: Annotated[int, Whole(1, unit="nodes")] = 10_000_000,
 ) -> Recovery:
     """Find the planted nodes in a release by the search tree, and the targets by their links to them.
@@ -74,8 +77,8 @@ def recover(
         By how much a degree may differ, and how many inner pairs may differ in all: for releases whose edges were
         changed. Both 0 is the thesis's search. With slack more than one placement may do: the one that fits best
         counts.
-    max_found, node_limit : int
-        The search stops after so many exact placements or nodes of the tree.
+    node_limit : int
+        The search stops after so many nodes of the tree, and after 100 exact placements.
 
     Returns
     -------
@@ -101,10 +104,11 @@ def recover(
     network = as_network(released, "released")
     if not isinstance(plan, Plan):
         raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
-    afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
     order = np.arange(len(plan.nodes))
-    return search_plan(network, plan, starts, order, plan.parent, (degree_slack, edge_slack, max_found, node_limit))
+    return search_plan(
+        network, plan, starts, order, plan.parent, (degree_slack, edge_slack, _MOST_PLACEMENTS, node_limit)
+    )
 
 
 def search_plan(
@@ -156,7 +160,7 @@ def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Has
 
 @dataclass(frozen=True)
 class Detectability:
-    """Areas under the ROC curve of three scores that should separate planted nodes from the others.
+    """Areas under the ROC curve of two scores that should separate planted nodes from the others.
 
     .5 is chance; an area near 0 separates as well as one near 1, from the other end of the list: which end, depends on
     the network.
@@ -168,22 +172,19 @@ class Detectability:
     clustering : float
         The lower a node's local clustering (7.3's term), the more suspect: planted nodes choose their friends at
         random, but befriend one another.
-    one_sided : float
-        The larger the share of a node's links that are not returned, the more suspect; .5 in undirected networks.
     """
 
     degree: float
     clustering: float
-    one_sided: float
 
 
 def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
-    """Measure how well degree, clustering and unreturned links separate planted nodes from the others.
+    """Measure how well degree and clustering separate planted nodes from the others.
 
     Parameters
     ----------
-    graph : graph as `as_directed_network` takes
-        The network with the planted nodes; directed or undirected.
+    graph : whatever `as_network` takes
+        The network with the planted nodes.
     planted : iterable of nodes
         The nodes that the attacker added.
 
@@ -200,19 +201,15 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
 
     from reident.kernels.networks.network import triangles
 
-    directed = as_directed_network(graph)
-    network = directed.undirected()
+    network = as_network(graph)
     suspects = np.zeros(network.n_nodes, np.bool_)
     for node in check_names(planted, "planted"):
-        if node not in directed.positions:
+        if node not in network.positions:
             raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
-        suspects[directed.positions[node]] = True
+        suspects[network.positions[node]] = True
     if suspects.all() or not suspects.any():
         raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
     degrees = network.degrees.astype(np.float64)
     pairs = degrees * (degrees - 1) / 2
     local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
-    returned = out + back - network.degrees
-    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
-    return Detectability(*(float(roc_auc_score(suspects, score)) for score in (degrees, -local, one_sided)))
+    return Detectability(*(float(roc_auc_score(suspects, score)) for score in (degrees, -local)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -49,8 +48,6 @@ class Plan:
     links : mapping
         Target -> the set of planted nodes (as positions in `nodes`) that it is joined to; no other node has the same
         set.
-    n_draws : int
-        How often H was drawn.
     is_rigid : bool
         Whether H has no automorphism that keeps the degrees. If it has one, the search cannot tell its orders apart.
     """
@@ -61,13 +58,7 @@ class Plan:
     degrees: IntArray = field(repr=False)
     parent: IntArray = field(repr=False)
     links: Mapping[Hashable, frozenset[int]] = field(repr=False)
-    n_draws: int
     is_rigid: bool
-
-    @cached_property
-    def graph(self) -> Any:
-        """The network as a `networkx.Graph`, made when first asked for."""
-        return self.network.to_networkx()
 
 
 def implant(
@@ -102,7 +93,7 @@ def implant(
     Returns
     -------
     Plan
-        With the new network in `graph`; the attacker keeps the rest.
+        With the new network in `network`; the attacker keeps the rest.
 
     Raises
     ------
@@ -127,13 +118,11 @@ def implant(
     outside = generator.integers(d0, d1 + 1, k)
     links = _choose_links(len(wanted), outside, generator)
     fillers = _choose_fillers(network.n_nodes, wanted, links, outside, generator)
-    n_draws = 0
-    while True:
-        n_draws += 1
+    for _ in range(redraws + 1):
         joined = _draw_pattern(k, generator)
         degrees = outside + joined.sum(axis=1)
         rigid = is_rigid(joined, degrees)
-        if n_draws > redraws or (rigid and _is_sturdy(joined, links)):
+        if rigid and _is_sturdy(joined, links):
             break
     outer = [(target, x) for target, members in zip(wanted, links, strict=True) for x in sorted(members)]
     outer += [(other, x) for x, others in enumerate(fillers) for other in others]
@@ -145,7 +134,6 @@ def implant(
         degrees=degrees,
         parent=np.arange(-1, k - 1),
         links={network.nodes[target]: members for target, members in zip(wanted, links, strict=True)},
-        n_draws=n_draws,
         is_rigid=rigid,
     )
 
@@ -309,7 +297,6 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         degrees=degrees,
         parent=parent,
         links={network.nodes[friends[0]]: link_set for link_set, friends in owners.items() if len(friends) == 1},
-        n_draws=0,
         is_rigid=is_rigid(inner, degrees),
     )
 

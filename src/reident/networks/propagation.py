@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from reident.base import (
     BoolArray,
     DataError,
-    Flag,
     IntArray,
     Real,
     SearchLimitWarning,
@@ -35,18 +34,14 @@ class Propagation:
     ----------
     mapping : dict
         Node of the release -> node of the known network; one to one. Seeds are in it, unless revised.
-    n_seeds, n_mapped : int
-        Pairs at the start and at the end.
-    n_sweeps : int
-        Visits to all nodes, or to those whose neighbourhood had changed.
+    n_seeds : int
+        Pairs at the start.
     is_converged : bool
         Whether a last full sweep changed nothing.
     """
 
     mapping: dict[Hashable, Hashable]
     n_seeds: int
-    n_mapped: int
-    n_sweeps: int
     is_converged: bool
 
 
@@ -59,7 +54,6 @@ def propagate(
     theta: Annotated[float, Real(0)] = 0.5,
     crawled_release: Iterable[Hashable] | None = None,
     crawled_known: Iterable[Hashable] | None = None,
-    keep_seeds: Annotated[bool, Flag()] = False,
     max_sweeps: Annotated[int, Whole(1, unit="sweeps")] = 100,
 ) -> Propagation:
     """Re-identify the nodes of a released network from a second, overlapping one and a few known pairs.
@@ -80,8 +74,6 @@ def propagate(
         included.
     crawled_release, crawled_known : iterable of nodes, optional
         Directed networks: the nodes whose outgoing links are known. Default: all that have any.
-    keep_seeds : bool
-        Whether seeds are beyond doubt. By default they are revised like any other pair.
     max_sweeps : int
         A limit to the sweeps.
 
@@ -105,19 +97,17 @@ def propagate(
     -----
     vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known (10.2
     defines it the other way round: erratum 15, as are the next two); the spread in the eccentricity is over all
-    candidates; the mapping stays injective (a pair that wins the check both ways displaces older
-    ones); nodes are visited by falling degree; an inverted index over mapped neighbours gives the same scores as
+    candidates; the mapping stays injective (a pair that wins the check both ways displaces older ones); nodes are
+    visited by falling degree; an inverted index over mapped neighbours gives the same scores as
     comparing all pairs. Time per sweep: sum over the edges of the degrees of the partners.
     """
     directed = is_directed(release)
     if directed != is_directed(known):
         raise DataError("`release` and `known` must be both directed or both undirected: their links would not compare")
-    if not directed:
-        for crawled, name in ((crawled_release, "crawled_release"), (crawled_known, "crawled_known")):
-            if crawled is not None:
-                raise DataError(f"`{name}` is for directed networks: an undirected link is known from both ends")
-    networks = [_as(graph, directed, name) for graph, name in ((release, "release"), (known, "known"))]
-    released, background = networks
+    released, background = (
+        as_directed_network(graph if directed else as_network(graph, name), name)
+        for graph, name in ((release, "release"), (known, "known"))
+    )
     rows = _check_seeds(seeds, released, background)
     sides = [
         _side(released, directed, crawled_release, "crawled_release"),
@@ -126,25 +116,17 @@ def propagate(
     ahead = np.full(released.n_nodes, -1, np.int64)
     back = np.full(background.n_nodes, -1, np.int64)
     ahead[rows[:, 0]] = rows[:, 1]
-    fixed = np.zeros(released.n_nodes, np.bool_)
-    fixed[rows[:, 0]] = keep_seeds
     order = np.argsort(-np.diff(sides[0][4]), kind="stable")
     from reident.kernels.networks.propagation import propagate_mapping
 
-    n_sweeps, is_converged = propagate_mapping(sides[0], sides[1], order, ahead, back, fixed, theta, max_sweeps)
+    is_converged = propagate_mapping(sides[0], sides[1], order, ahead, back, theta, max_sweeps)
     if not is_converged:
         warnings.warn(f"the mapping was still changing after {max_sweeps} sweeps", SearchLimitWarning, stacklevel=2)
     mapped = np.flatnonzero(ahead >= 0)
     mapping = {
         released.nodes[u]: background.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)
     }
-    return Propagation(mapping, len(rows), len(mapping), int(n_sweeps), bool(is_converged))
-
-
-def _as(graph: Any, directed: bool, name: str) -> DirectedNetwork:
-    if directed:
-        return as_directed_network(graph, name)
-    return as_directed_network(as_network(graph, name))
+    return Propagation(mapping, len(rows), bool(is_converged))
 
 
 def _check_seeds(
@@ -173,27 +155,19 @@ def _side(
     network: DirectedNetwork, directed: bool, crawled: Iterable[Hashable] | None, name: str
 ) -> tuple[IntArray, Any, IntArray, Any, IntArray, Any, BoolArray, bool]:
     """Return the rows of one network as the kernel takes them."""
+    both, known = network.undirected(), np.diff(network.out_indptr) > 0
     if not directed:
-        rows = (network.out_indptr, network.out_indices)
-        return (*rows, *rows, *rows, np.ones(network.n_nodes, np.bool_), True)
-    both = network.undirected()
-    known = np.diff(network.out_indptr) > 0
-    if crawled is not None:
+        if crawled is not None:
+            raise DataError(f"`{name}` is for directed networks: an undirected link is known from both ends")
+        known = np.ones(network.n_nodes, np.bool_)
+    elif crawled is not None:
         known = np.zeros(network.n_nodes, np.bool_)
-        for node in crawled if isinstance(crawled, Collection) else list(crawled):
+        for node in check_names(crawled, name):
             if node not in network.positions:
                 raise DataError(f"`{name}` must name nodes of the network, got {node!r}")
             known[network.positions[node]] = True
-    return (
-        network.in_indptr,
-        network.in_indices,
-        network.out_indptr,
-        network.out_indices,
-        both.indptr,
-        both.indices,
-        known,
-        bool(known.all()),
-    )
+    rows = network.in_indptr, network.in_indices, network.out_indptr, network.out_indices, both.indptr, both.indices
+    return *rows, known, bool(known.all())
 
 
 @dataclass(frozen=True)
@@ -205,16 +179,14 @@ class MappingQuality:
     recall, precision, unmatched : float
         Correct over all true pairs; correct over all mapped nodes whose partner is known or absent (nan for none
         mapped); share of the true pairs whose node was left unmapped.
-    n_true, n_mapped, n_correct : int
-        The counts behind them.
+    n_true : int
+        True pairs that count.
     """
 
     recall: float
     precision: float
     unmatched: float
     n_true: int
-    n_mapped: int
-    n_correct: int
 
 
 def mapping_quality(
@@ -255,6 +227,4 @@ def mapping_quality(
         precision=correct / len(mapped) if mapped else math.nan,
         unmatched=missed / len(true) if true else math.nan,
         n_true=len(true),
-        n_mapped=len(mapped),
-        n_correct=correct,
     )

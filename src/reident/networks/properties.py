@@ -103,8 +103,6 @@ class PathLengths:
         (7.5): bounds of the largest distance of a pair that has a path; equal where it is exact.
     share_connected : float
         Share of the ordered pairs that have a path.
-    n_sources : int
-        From how many nodes distances were measured; all of them where exact.
     """
 
     average: float
@@ -113,7 +111,6 @@ class PathLengths:
     diameter_low: int
     diameter_high: int
     share_connected: float
-    n_sources: int
 
 
 def path_lengths(
@@ -152,7 +149,7 @@ def path_lengths(
     searches = check_integer(searches, "searches", low=1)
     n = network.n_nodes
     if n < 2:
-        return PathLengths(0.0, math.nan, 0.0, 0, 0, 0.0, n)
+        return PathLengths(0.0, math.nan, 0.0, 0, 0, 0.0)
     is_exact = n <= exact_limit
     sources = np.arange(n) if is_exact else check_rng(rng).choice(n, min(n, n_sources), replace=False)
     parts = in_parts(
@@ -174,7 +171,6 @@ def path_lengths(
         diameter_low=low,
         diameter_high=high,
         share_connected=connected / pairs,
-        n_sources=len(sums),
     )
 
 

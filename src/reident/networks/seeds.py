@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -14,11 +14,9 @@ from reident.base import (
     DataError,
     FloatArray,
     IntArray,
-    ParameterError,
     Real,
     RNGLike,
     Whole,
-    check_listed,
     check_mapping,
     check_names,
     check_rng,
@@ -59,7 +57,6 @@ def find_seeds(
     method: Annotated[str, Choice("matching", "clique", "spectral")] = "matching",
     n: Annotated[int, Whole(3, unit="nodes")] = 200,
     theta: Annotated[float, Real(0)] = 0.1,
-    clique: Sequence[Hashable] | None = None,
     clique_size: Annotated[int, Whole(3, unit="nodes")] = 4,
     tolerance: Annotated[float, Real(0, 1)] = 0.05,
     rng: RNGLike = 0,
@@ -80,15 +77,13 @@ def find_seeds(
         Matching: how many nodes of each side.
     theta : float
         Matching: a pair is kept if its profile of similarities stands out by so many standard deviations, both ways.
-    clique : sequence of nodes of `known`, optional
-        Clique: the persons about whom the attacker knows degrees and common neighbours. Default: a clique of
-        `clique_size` nodes that is grown from a random node of large degree.
+    clique_size : int
+        Clique: of how many persons the attacker knows degrees and common neighbours; grown from a random node of large
+        degree.
     tolerance : float
         Clique: relative deviation allowed in degrees and numbers of common neighbours.
     rng : Generator, int or None
-        Breaks ties of the matching and draws the default clique.
-    clique_size : int
-        For ``"clique"``: how many nodes the clique has.
+        Breaks ties of the matching and draws the clique.
 
     Returns
     -------
@@ -98,7 +93,7 @@ def find_seeds(
     Raises
     ------
     DataError, ParameterError
-        For networks with fewer than 3 nodes, a clique that is none, parameters out of range.
+        For networks with fewer than 3 nodes or without a clique, parameters out of range.
 
     Notes
     -----
@@ -121,8 +116,7 @@ def find_seeds(
         return Seeds(sure, len(match.mapping), float("nan"))
     if method == "matching":
         return _match(released, background, min(n, released.n_nodes, background.n_nodes), theta, rank, generator)
-    members = _grow_clique(background, clique_size, generator) if clique is None else _check_clique(background, clique)
-    return _find_clique(released, background, members, tolerance)
+    return _find_clique(released, background, _grow_clique(background, clique_size, generator), tolerance)
 
 
 def _links_in(graph: Any, name: str) -> Network:
@@ -195,21 +189,6 @@ def _stands_out(scores: FloatArray, partner: IntArray, theta: float) -> np.ndarr
     return (of_partner == ranked[:, -1]) & (ranked[:, -1] - ranked[:, -2] >= theta * deviation) & (deviation > 0)
 
 
-def _check_clique(network: Network, clique: Sequence[Hashable]) -> list[int]:
-    for node in clique:
-        if node not in network.positions:
-            raise DataError(f"`clique` must name nodes of `known`, got {node!r}")
-    rows = [network.positions[node] for node in clique]
-    if len(rows) < 3 or len(set(rows)) < len(rows):
-        raise ParameterError(
-            f"`clique` must name at least 3 distinct nodes, got {list(clique)!r}: fewer say too little"
-        )
-    for a, b in itertools.combinations(rows, 2):
-        if b not in network.neighbours(a):
-            raise DataError(f"`clique` must be a clique of `known`, got {network.nodes[a]!r} and {network.nodes[b]!r}")
-    return rows
-
-
 def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[int]:
     """Grow a clique from a random node of large degree, each time by the common neighbour of largest degree."""
     degrees = network.degrees
@@ -254,7 +233,7 @@ def _find_clique(released: Network, background: Network, members: list[int], tol
     return Seeds(mapping, len(partial), float("nan"))
 
 
-_EMPTY = Propagation({}, 0, 0, 0, True)
+_EMPTY = Propagation({}, 0, True)
 
 
 def passive_attack(
@@ -262,7 +241,6 @@ def passive_attack(
     known: Any,
     seeds: Mapping[Hashable, Hashable] | None = None,
     *,
-    methods: tuple[str, ...] = ("matching",),
     theta: Annotated[float, Real(0)] = 0.5,
     rng: RNGLike = 0,
 ) -> Propagation:
@@ -277,8 +255,6 @@ def passive_attack(
         The released network and the attacker's own, undirected.
     seeds : mapping, optional
         Node of `release` -> node of `known`: people the attacker knows in the release. Default: no person.
-    methods : tuple of str
-        How seeds are found: methods of `find_seeds` other than ``"clique"``.
     theta : float
         As in `propagate`.
     rng : Generator, int or None
@@ -302,12 +278,10 @@ def passive_attack(
     known_pairs = dict(check_mapping(seeds, "seeds", optional=True))
     partners = set(check_names(known_pairs.values(), "seeds"))
     starts = [known_pairs] if known_pairs else []
-    for method in check_listed(methods, "methods"):
-        pairs = find_seeds(released, background, method=method, rng=rng).mapping
-        starts.append(pairs)
-        if known_pairs and pairs:
-            new = {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners}
-            starts.append(known_pairs | new)
+    pairs = find_seeds(released, background, rng=rng).mapping
+    starts.append(pairs)
+    if known_pairs and pairs:
+        starts.append(known_pairs | {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners})
     spread = [propagate(released, background, start, theta=theta) for start in starts if start]
     return max(spread, key=lambda result: _n_mapped_edges(released, background, result.mapping), default=_EMPTY)
 

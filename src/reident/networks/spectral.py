@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ _MOST_NODES = 6000
 _DIGITS = 9
 
 
-@dataclass(frozen=True)
-class SpectralMatch:
+class SpectralMatch(NamedTuple):
     """A match of all nodes, whether right or not.
 
     Attributes
@@ -31,13 +29,10 @@ class SpectralMatch:
     margins : dict
         For each node of the release that is matched, by how many standard deviations its partner's similarity exceeds
         the next best; negative where another would be liked better.
-    n_rounds : int
-        Rounds of refinement until nothing changed, or until the limit.
     """
 
-    mapping: dict[Hashable, Hashable] = field(repr=False)
-    margins: dict[Hashable, float] = field(repr=False)
-    n_rounds: int
+    mapping: dict[Hashable, Hashable]
+    margins: dict[Hashable, float]
 
 
 @checked
@@ -83,20 +78,16 @@ def spectral_match(
     released, background = _read(release, "release"), _read(known, "known")
     similarity = _steady(_spectral(released, background, eta))
     rows, columns = linear_sum_assignment(similarity, maximize=True)
-    n_rounds, settled = 0, False
-    while n_rounds < rounds and not settled:
-        n_rounds += 1
+    for _ in range(rounds):
         similarity = _by_neighbours(released, background, rows, columns)
         before = columns
         rows, columns = linear_sum_assignment(similarity, maximize=True)
-        settled = bool((before == columns).all())
-    margins = _margins(similarity, rows, columns)
-    pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    return SpectralMatch(
-        {released.nodes[i]: background.nodes[j] for i, j in pairs},
-        {released.nodes[i]: float(margin) for (i, _), margin in zip(pairs, margins, strict=True)},
-        n_rounds,
-    )
+        if (before == columns).all():
+            break
+    nodes = [released.nodes[i] for i in rows]
+    partners = [background.nodes[j] for j in columns]
+    margins = _margins(similarity, rows, columns).tolist()
+    return SpectralMatch(dict(zip(nodes, partners, strict=True)), dict(zip(nodes, margins, strict=True)))
 
 
 def _read(graph: Any, name: str) -> Network:

@@ -115,12 +115,6 @@ class Linkage:
     def __len__(self) -> int:
         return len(self.links)
 
-    def support(self) -> pd.DataFrame:
-        """Return each match with the share of the listed maximum cliques that contain it, the surest first."""
-        counted = self.all_links.groupby(["release", "known"], sort=False).size().rename("share").reset_index()
-        counted["share"] /= max(1, self.all_links["clique"].nunique())
-        return counted.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
 
 @dataclass(frozen=True, eq=False)
 class ClassicalLinkage:

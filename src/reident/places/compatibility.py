@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import networkx as nx
@@ -32,7 +32,7 @@ from reident.base import (
     check_real,
     encode_labels,
 )
-from reident.cliques.adjacency import Adjacency
+from reident.cliques.adjacency import Adjacency, count_rows
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
@@ -50,47 +50,22 @@ _RUN = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class CompatibilityGraph:
-    """Possible matches, and the pairs of them that agree about the distance of their records.
+class CompatibilityGraph(Adjacency):
+    """Possible matches, and the pairs of them that agree about the distance of their records: a simple graph.
 
     Attributes
     ----------
+    n_vertices, n_edges : int
+        Number of possible matches, and of pairs of them that are compatible; `density` is edges over possible edges.
     pairs : ndarray of int64, shape (n_vertices, 2)
         Row v: positions of vertex v's records in the release and in the known file; ordered by the latter first.
-    adjacency : Adjacency
-        The graph on these vertices.
     """
 
-    pairs: IntArray
-    adjacency: Adjacency
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of possible matches."""
-        return self.adjacency.n_vertices
-
-    @property
-    def n_edges(self) -> int:
-        """Number of pairs of matches that are compatible."""
-        return self.adjacency.n_edges
-
-    @property
-    def density(self) -> float:
-        """Edges over possible edges."""
-        return self.adjacency.density
-
-    def degrees(self) -> IntArray:
-        """Return the degree of each vertex."""
-        return self.adjacency.degrees()
+    pairs: IntArray = field(kw_only=True)
 
     def neighbours(self, v: int) -> IntArray:
         """Return the neighbours of vertex `v`, ascending."""
-        v = check_integer(v, "v", low=0, high=self.n_vertices - 1)
-        return self.adjacency.neighbours(v)
-
-    def to_sparse(self) -> sp.csr_array:
-        """Return the adjacency matrix as a boolean sparse array."""
-        return self.adjacency.to_sparse()
+        return super().neighbours(check_integer(v, "v", low=0, high=self.n_vertices - 1))
 
     def to_networkx(self) -> nx.Graph:
         """Return a networkx graph on the vertices 0..n-1, each with its match as attributes `release` and `known`."""
@@ -248,13 +223,13 @@ def graph_of_codes(
         bits = np.zeros((n_vertices, words), dtype=np.uint64)
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
         _mirror(bits)
-        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, largest=largest))
+        return CompatibilityGraph(n_vertices, n_ends // 2, bits=bits, largest=largest, pairs=pairs)
     degrees = np.zeros(n_vertices, dtype=np.int64)
     in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, largest=largest))
+    return CompatibilityGraph(n_vertices, n_ends // 2, indptr, indices, largest=largest, pairs=pairs)
 
 
 def graph_of_matches(
@@ -281,8 +256,7 @@ def graph_of_matches(
     _in_runs(lambda low, high: kernels.fill_directed(*arguments, missing == "either", low, high, bits), n_vertices)
     _mirror(bits)
     largest = int(min(matches.any(axis=0).sum(), matches.any(axis=1).sum()))
-    n_edges = int(Adjacency(n_vertices, 0, bits=bits).degrees().sum()) // 2
-    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_edges, bits=bits, largest=largest))
+    return CompatibilityGraph(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest, pairs=pairs)
 
 
 def _mirror(bits: Any) -> None:
@@ -308,15 +282,23 @@ def _compared(
 
 def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
     """Return distances that may be missing (NaN) or depend on the direction."""
+    if directed:
+        matrix = np.array(check_array(distances, name), order="C")
+        if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and (missing or not np.isnan(matrix).any()):
+            for end in (np.fmin, np.fmax):
+                check_distances_with_gaps(end(matrix, matrix.T), name, size=size)
+            return matrix
+    return (check_distances_with_gaps if missing else complete_distances)(distances, name, size=size)
+
+
+def check_distances_with_gaps(distances: ArrayLike, name: str, *, size: int | None = None) -> FloatArray:
+    """Return a copy of a distance matrix of which entries may be missing (NaN)."""
     matrix = np.array(check_array(distances, name), order="C")
     gaps = np.isnan(matrix)
-    if matrix.ndim != 2 or (gaps.any() and not missing):
-        return complete_distances(matrix, name, size=size)
-    filled = np.where(gaps, 0.0, matrix)
-    if directed and matrix.shape[0] == matrix.shape[1]:
-        check_distance_matrix(np.minimum(filled, filled.T), name, size=size)
-        filled = np.maximum(filled, filled.T)
-    check_distance_matrix(filled, name, size=size)
+    if gaps.shape == gaps.T.shape and (gaps != gaps.T).any():
+        row, column = np.argwhere(gaps != gaps.T)[0]
+        raise DataError(f"`{name}` must be symmetric, got nan on one side only of ({row}, {column})")
+    check_distance_matrix(np.where(gaps, 0.0, matrix), name, size=size)
     return matrix
 
 

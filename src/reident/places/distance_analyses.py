@@ -56,7 +56,7 @@ def autocorrelation(
     values: ArrayLike,
     distances_km: ArrayLike,
     *,
-    weights: Annotated[str, Choice("contiguity", "band", "inverse")] = "contiguity",
+    weights: Annotated[str, Choice("contiguity", "band")] = "contiguity",
     neighbours: Annotated[int, Whole(1, unit="records")] = 6,
     band_km: Annotated[float | None, Real(0, unit="km", open_low=True)] = None,
 ) -> Autocorrelation:
@@ -68,13 +68,12 @@ def autocorrelation(
         One number a record, not all equal.
     distances_km : array_like, shape (n, n)
         Distances, km.
-    weights : {"contiguity", "band", "inverse"}
+    weights : {"contiguity", "band"}
         Contiguity: 1 for the `neighbours` nearest records, row-standardised. Band: 1 for records within `band_km`.
-        Inverse: 1 / distance within `band_km`, distances below 1 km counted as 1 km.
     neighbours : int, default 6
         For contiguity; at most n - 1.
     band_km : float, optional
-        For band and inverse weights; required there.
+        For band weights; required there.
 
     Returns
     -------
@@ -99,8 +98,7 @@ def autocorrelation(
     else:
         if band_km is None:
             raise ParameterError(f"`band_km` must be given for weights={weights!r}")
-        within = d <= band_km
-        matrix = np.where(within, 1.0 if weights == "band" else 1.0 / np.maximum(d, 1.0), 0.0)
+        matrix = np.where(d <= band_km, 1.0, 0.0)
         np.fill_diagonal(matrix, 0.0)
     if not matrix.any():
         return Autocorrelation(float("nan"), float("nan"))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from reident.base import RNGLike, Whole, check_distance_matrix, check_embedding, check_listed, check_rng, checked
 from reident.places.areas import AreaSampler
 from reident.places.points import unit_vectors
-from reident.places.tolerance import Simulation
+from reident.places.tolerance import simulate_rows
 
 __all__ = ["EmbeddingEstimate", "estimate_embedding"]
 
@@ -81,8 +81,7 @@ def estimate_embedding(
     for count in counts:
         for size in sizes:
             lat_deg, lon_deg, shape = check_embedding(lat, lon, count, size)
-            simulation = Simulation(unit_vectors(lat_deg, lon_deg), sampler, shape)
-            simulated = simulation.rows(n_simulations, 0, lat_deg.size - 1, generator)
+            simulated = simulate_rows(unit_vectors(lat_deg, lon_deg), sampler, shape, n_simulations, generator)
             quantiles = np.quantile(simulated, _QUANTILES, axis=1).T
             gap = observed - quantiles.mean(axis=0)
             covariance = np.cov(quantiles.T) + _FLOOR_KM2 * np.eye(gap.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -53,8 +54,6 @@ class ToleranceIntervals:
         Ends of the intervals, km: symmetric with a zero diagonal.
     alpha : float
         Share of the simulated distances that each interval holds at least.
-    n_simulations : int
-        Embeddings simulated for the ends.
     coverage : float
         Share of released distances inside their interval, measured on fresh embeddings: what `alpha` really comes to.
     coverage_se : float
@@ -64,7 +63,6 @@ class ToleranceIntervals:
     lo: FloatArray
     hi: FloatArray
     alpha: float
-    n_simulations: int
     coverage: float
     coverage_se: float
 
@@ -151,11 +149,9 @@ def simulate_intervals(
     alphas = [check_real(alpha, "alphas", low=0, high=1, open_low=True, open_high=True) for alpha in alphas]
     # At least the pairs of one record are simulated at once.
     afford(8 * n_simulations * lat_deg.size, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
-    sampler = AreaSampler(area)
+    embedding = unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape
     # Blocks of pairs replay the simulations from these.
     seeds = check_rng(rng).integers(2**63, size=2)
-    simulation = Simulation(unit_vectors(lat_deg, lon_deg), sampler, shape)
-
     n = lat_deg.size
     counts = np.array([math.ceil(alpha * n_simulations - 1e-9) for alpha in alphas])
     lo, hi = np.empty((2, counts.size, n * (n - 1) // 2))
@@ -163,10 +159,10 @@ def simulate_intervals(
     position = 0
     for first, last in _row_blocks(n, max(n_simulations, _FRESH)):
         part = slice(position, position + _pairs(n, first, last))
-        simulated = simulation.rows(n_simulations, first, last, np.random.default_rng(seeds[0]))
+        simulated = simulate_rows(*embedding, n_simulations, np.random.default_rng(seeds[0]), first, last)
         _fill_shortest(simulated, counts, lo[:, part], hi[:, part])
         del simulated
-        fresh = simulation.rows(_FRESH, first, last, np.random.default_rng(seeds[1]))
+        fresh = simulate_rows(*embedding, _FRESH, np.random.default_rng(seeds[1]), first, last)
         for which in range(counts.size):
             covered[which] += _count_inside(fresh, lo[which, part], hi[which, part])
         position = part.stop
@@ -176,7 +172,6 @@ def simulate_intervals(
             np.asarray(squareform(lo[which])),
             np.asarray(squareform(hi[which])),
             alpha,
-            n_simulations,
             float(shares[which].mean()),
             float(shares[which].std(ddof=1) / math.sqrt(_FRESH)),
         )
@@ -213,29 +208,32 @@ def _count_inside(simulated: FloatArray, lo: FloatArray, hi: FloatArray) -> Floa
     return np.concatenate(parts).astype(np.float64)
 
 
-class Simulation:
-    """Released distances of simulated embeddings."""
+def simulate_rows(
+    points: FloatArray,
+    sampler: AreaSampler,
+    shape: tuple[int, int],
+    n_simulations: int,
+    rng: np.random.Generator,
+    first: int = 0,
+    last: int | None = None,
+) -> FloatArray:
+    """Return released distances, km, of simulated embeddings of unit vectors: shape (n_simulations, pairs).
 
-    def __init__(self, points: FloatArray, sampler: AreaSampler, shape: tuple[int, int]) -> None:
-        self.points, self.sampler, self.shape = points, sampler, shape
+    Of the pairs with the smaller record in [first, last), by default of all. `shape` is (sets, places in a set).
+    """
+    last = len(points) - 1 if last is None else last
+    out = np.empty((n_simulations, _pairs(len(points), first, last)))
+    batch = max(2, _BATCH // (24 * shape[0] * shape[1]))
+    for start in range(0, n_simulations, batch):
+        part = out[start : start + batch]
+        sets = sampler.draw_vectors((len(part), *shape), rng)
+        in_parts(partial(_fill_rows, points, sets, first, last, part), len(part))
+    return out
 
-    def rows(self, n_simulations: int, first: int, last: int, rng: np.random.Generator) -> FloatArray:
-        """Return (n_simulations, pairs) distances, km, of the pairs with the smaller record in [first, last)."""
-        out = np.empty((n_simulations, _pairs(self.points.shape[0], first, last)))
-        batch = max(2, _BATCH // (24 * self.shape[0] * self.shape[1]))
-        for start in range(0, n_simulations, batch):
-            stop = min(n_simulations, start + batch)
-            sets = self.sampler.draw_vectors((stop - start, *self.shape), rng)
-            self._fill(sets, first, last, out[start:stop])
-        return out
 
-    def _fill(self, sets: FloatArray, first: int, last: int, out: FloatArray) -> None:
-        def fill(part: slice) -> None:
-            for s in range(part.start, part.stop):
-                coordinates = lipschitz.lipschitz_coordinates(self.points, sets[s])
-                lipschitz.chebyshev_rows(coordinates, first, last, out[s])
-
-        in_parts(fill, len(sets))
+def _fill_rows(points: FloatArray, sets: FloatArray, first: int, last: int, out: FloatArray, part: slice) -> None:
+    for reference_sets, row in zip(sets[part], out[part], strict=True):
+        lipschitz.chebyshev_rows(lipschitz.lipschitz_coordinates(points, reference_sets), first, last, row)
 
 
 def _pairs(n: int, first: int, last: int) -> int:

@@ -28,7 +28,7 @@ from reident.base import (
     working,
 )
 from reident.data.simulate import drawn_together
-from reident.methods import entries, find
+from reident.methods import entries
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step
@@ -277,9 +277,8 @@ def assess(
             search = search.or_without(column, without)
     n_nodes = dataset.named_network.n_nodes if "network" in tried else 0
     if "network" in tried and n_nodes <= MOST_NODES:
-        named = [Step(spec["method"], **spec["options"]) for spec in tried["network"]]
-        steps = [Step("naive"), *(step for step in named if step.entry.name != "naive")]  # new names alone first
-        network = search_release(Dataset(dataset.named_network), [steps], **rule)
+        others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first
+        network = search_release(Dataset(dataset.named_network), [[Step("naive"), *others]], **rule)
     return Assessment(
         data_profile, search or network, network, limit, tolerate, seed, digest_of(None, {"records": complete}),
         tuple(tried), left_out, n_nodes,
@@ -344,9 +343,9 @@ def described(dataset: Dataset) -> tuple[Any, DataProfile]:
 
 def releases_to_try(
     dataset: Dataset, complete: Any, methods: Mapping[str, Sequence[Any]] | None = None
-) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
+) -> tuple[dict[str, list[Step]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
-    tried: dict[str, list[dict[str, Any]]] = {}
+    tried: dict[str, list[Step]] = {}
     left_out: dict[str, str] = {}
     sample, records = complete.iloc[:_MOST_RECORDS], {}
     if dataset.has_places:
@@ -359,11 +358,10 @@ def releases_to_try(
     if dataset.named_network is not None:
         records["network"] = dataset.records("network")
     for kind, data in records.items():
-        tried[kind], _, lacking = tried_releases(data, (methods or {}).get(kind), len(data.table))
+        tried[kind], lacking = tried_releases(data, (methods or {}).get(kind), len(data.table))
         left_out |= lacking
         if kind == "places":
-            used = [find(release["method"]) for release in tried[kind]]
-            check_public_used(dataset.public, [*used, *entries("attack")])
+            check_public_used(dataset.public, [*(step.entry for step in tried[kind]), *entries("attack")])
     return tried, left_out
 
 

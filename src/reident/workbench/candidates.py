@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,7 +28,7 @@ from reident.workbench.pipeline import as_release
 from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
 
-__all__ = ["PLACE", "ROW", "Evaluator", "Part", "evaluate_chain", "recipe_step", "step_text"]
+__all__ = ["PLACE", "ROW", "Evaluator", "Part", "evaluate_chain", "measure_step", "step_text"]
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
@@ -39,11 +40,16 @@ ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "at
 
 @dataclass(frozen=True)
 class Part:
-    """One step, or none for columns that are withheld, and the share of each column that it keeps."""
+    """One step, or none for columns that are withheld, and the shares of each column and of the records that it keeps.
+
+    ``cells``: a hash of the release of a step that draws nothing, else empty.
+    """
 
     step: Step | None
     columns: tuple[str, ...]
     kept: Mapping[str, float] = field(default_factory=dict)
+    records: float = 1.0
+    cells: str = ""
     reason: str = ""
 
 
@@ -101,11 +107,9 @@ class Evaluator:
             tables["edges"] = pd.DataFrame(np.transpose(data.named_network.edges()))
         return digest_of(rule, {**read_public(data.public), **tables, "records": data.table})
 
-    def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
+    def part(self, step: Step, columns: Sequence[str]) -> Part:
         """Try a step by itself, and measure the share of each column that it keeps."""
-        columns = tuple(dict.fromkeys(name for step in slot if step for name in self.columns(step)))
-        if step is None:
-            return Part(None, columns)
+        columns = tuple(columns)
         if np.isfinite(FORMS[step.entry.form].most_records) and len(self.dataset) > _MOST_DISTANCES:
             return Part(step, columns, reason="distances between so many records are not tried")
         try:
@@ -113,7 +117,11 @@ class Evaluator:
         except (DataError, ParameterError) as error:
             return Part(step, columns, reason=str(error))
         lost = self.losses(result, list(self.columns(step)))
-        return Part(step, columns, {name: 1 - value for name, value in lost.items()})
+        is_table = "rng" not in step.entry.signature and result.matrix_km is None and result.network is None
+        return Part(
+            step, columns, {name: 1 - value for name, value in lost.items()}, len(result.table) / len(self.dataset),
+            digest_of(None, {"": result.table}) if is_table else "",
+        )  # fmt: skip
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
@@ -121,12 +129,16 @@ class Evaluator:
         return alone.get(step.entry.data) or tuple(step.columns or self.dataset.quasi)
 
     def promise(self, chain: Sequence[Part]) -> float:
-        """Return the mean share of the protected columns that a chain would keep, by its steps alone."""
-        retained = dict.fromkeys(self.protected, 0.0)
-        for part in chain:
-            for name, share in part.kept.items():
-                retained[name] = share * (retained.get(name) or 1.0)
-        return float(np.mean(list(retained.values()))) if retained else 0.0
+        """Return the mean share of the protected columns that a chain would keep, by its steps alone.
+
+        A step that leaves records out takes them from the columns of the others, too.
+        """
+        retained = [
+            math.prod(part.kept.get(name, part.records) for part in chain)
+            if any(name in part.kept for part in chain) else 0.0
+            for name in self.protected
+        ]  # fmt: skip
+        return float(np.mean(retained)) if retained else 0.0
 
     def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Any:
         """Apply steps to the data; each draw has a stream of its own."""
@@ -230,35 +242,40 @@ class Evaluator:
         return price(released, knowledge_of(released, self.dataset), limit=self.limit, rng=self.seed)
 
 
+#: What trials of a search get from it: the evaluator, and the methods that the user's session registered.
+Context = tuple[Evaluator, list[Entry]]
+
+
+def _evaluator(context: Context) -> Evaluator:
+    for entry in context[1]:
+        register(entry)
+    return context[0]
+
+
+def measure_step(
+    rng: np.random.Generator, *, context: Context, evaluator: str, step: str, columns: str
+) -> dict[str, Any]:
+    """Try one step by itself, a trial of `sweep`: JSON of the step and of the columns that its slot is about."""
+    del rng, evaluator
+    part = _evaluator(context).part(Step.of(json.loads(step)), json.loads(columns))
+    return {"kept": json.dumps(part.kept), "records": part.records, "cells": part.cells, "reason": part.reason}
+
+
 def evaluate_chain(
-    rng: np.random.Generator,
-    *,
-    context: tuple[Evaluator, list[Entry]],
-    evaluator: str,
-    steps: str,
-    columns_shown: str,
+    rng: np.random.Generator, *, context: Context, evaluator: str, steps: str, columns_shown: str
 ) -> dict[str, Any]:
     """Evaluate one candidate, a trial of `sweep`: JSON of its steps and of the protected columns that are released.
 
-    The draws of a chain follow from the evaluator's seed. `context`: the evaluator, and the methods that the user's
-    session registered; `evaluator`: its digest.
+    The draws of a chain follow from the evaluator's seed; `evaluator` is its digest.
     """
     del rng, evaluator
-    for entry in context[1]:
-        register(entry)
-    chain = [Step(step["method"], columns=step.get("columns"), **step["parameters"]) for step in json.loads(steps)]
-    return context[0].evaluate_steps(chain, json.loads(columns_shown))
-
-
-def recipe_step(step: Step) -> dict[str, Any]:
-    """Return a step as a recipe writes it."""
-    columns = {} if step.columns is None else {"columns": list(step.columns)}
-    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(step.stated))}
+    chain = [Step.of(step) for step in json.loads(steps)]
+    return _evaluator(context).evaluate_steps(chain, json.loads(columns_shown))
 
 
 def step_text(step: Step) -> str:
     """Return a step in words, with the parameters that differ from their defaults."""
-    stated, usual = recipe_step(step), step.entry.defaults()
+    stated, usual = step.listed, step.entry.defaults()
     parameters = ", ".join(
         f"{name}={v}" for name, v in stated["parameters"].items() if usual.get(name) != v or name == "k"
     )

@@ -67,7 +67,9 @@ def _share(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
     return float(matches(cells, pattern).mean())
 
 
-def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None = None, text: bool = False) -> Typed:
+def type_text(
+    column: pd.Series, decimal: str, *, missing: Sequence[str] | None = None, text: bool = False, numbers: bool = True
+) -> Typed:
     """Type a column of texts. A column becomes numbers or dates only where nearly all of its cells are such.
 
     Parameters
@@ -79,6 +81,8 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
         but the empty one. Each but the empty one gets a receipt.
     text : bool
         Leave it as text.
+    numbers : bool
+        Whether texts may be numbers.
     """
     codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
     cells = ["" if is_gap(cell) else str(cell) for cell in distinct]
@@ -89,8 +93,10 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
     typed = None
     if known and not text:
         no_day = absent | (AMONG_NUMBERS | NO_DAY if guess else set())
-        typed = read_whole_days(wide, no_day) or read_numbers(column.name, wide, wide, counts, decimal, absent, guess)
-        if typed is None and (unit := unit_of(known)):
+        typed = read_whole_days(wide, no_day)
+        if typed is None and numbers:
+            typed = read_numbers(column.name, wide, wide, counts, decimal, absent, guess)
+        if typed is None and numbers and (unit := unit_of(known)):
             bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
             typed = read_numbers(column.name, bare, wide, counts, decimal, absent, guess)
         typed = typed or read_dates(wide, no_day)
@@ -141,46 +147,44 @@ def _codes_among(values: pd.Series) -> list[str]:
 def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str] | None = None) -> Typed:
     """Type a column that its file has typed already: plain values, no categories that no record has.
 
-    Cells of several kinds are read as texts are, with the same words for `missing`; dates are so written first.
+    Texts may be dates, no numbers; cells of several kinds are read as the texts of a text file are.
     """
-    typed = _typed(column, text=text, missing=missing)
-    if missing and typed.type in ("integer", "number", "text"):
-        absent = typed.cells.astype(str).isin(set(missing)) & typed.cells.notna()
-        if absent.any():
-            cells = typed.cells.astype("Int64") if typed.type == "integer" else typed.cells
-            receipt = f"{', '.join(map(repr, missing))} read as missing ({int(absent.sum())} records)"
-            notes = [note for note in typed.notes if note.split()[0] not in missing]
-            return Typed(cells.mask(absent), typed.type, [*typed.receipts, receipt], notes)
-    return typed
-
-
-def _typed(column: pd.Series, *, text: bool, missing: Sequence[str] | None) -> Typed:
-    receipts: list[str] = []
+    types, receipts = pd.api.types, []
     if isinstance(column.dtype, pd.CategoricalDtype):
         unused = len(column.cat.categories) - column.nunique()
         column = column.astype(column.cat.categories.dtype)
         receipts.append(
             f"categories were made plain values{f', {unused} that no record has left out' if unused else ''}"
         )
-    if column.dtype == object and not text:
-        kinds = {type(value) for value in column.dropna()}
-        if str in kinds and kinds - {str}:
-            return type_text(_as_texts(column), ".", missing=missing)
+    kinds: set[Any] = {type(value) for value in column.dropna()} if column.dtype == object else {str}
+    mixed = str in kinds and len(kinds) > 1
+    if column.dtype == object and not (text or str in kinds):
         column = _plain_objects(column, kinds)
-    types = pd.api.types
-    if text and not isinstance(column.dtype, pd.StringDtype):
-        return Typed(column.astype("str").where(column.notna(), None), "text", [*receipts, "read as text, as asked"])
-    if types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column):
-        return Typed(column, "text" if types.is_bool_dtype(column) else "date", receipts)
-    if types.is_numeric_dtype(column):
-        whole = types.is_integer_dtype(column)
-        days = _dates(column, receipts, whole=True) if whole and column.dropna().between(*DAYS).all() else None
-        return days or Typed(column, "integer" if whole else "number", receipts, _codes_among(column))
-    if text:
-        return Typed(column, "text", receipts, _written_twice(column.dropna().unique()))
-    distinct = column.dropna().unique()
-    notes = [*without_century(distinct), *_written_twice(distinct)]
-    return _dates(column, receipts) or Typed(column, "text", receipts, notes)
+    is_plain = types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)  # of which booleans are
+    days = types.is_integer_dtype(column) and column.dropna().between(*DAYS).all()
+    if is_plain and text:
+        typed = Typed(column.astype("str").where(column.notna(), None), "text", ["read as text, as asked"])
+    elif types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column):
+        typed = Typed(column, "text" if types.is_bool_dtype(column) else "date")
+    elif is_plain and not days:
+        typed = _without_codes(column, missing)
+    else:
+        texts = _as_texts(column) if mixed else column
+        typed = type_text(texts, ".", missing=missing, text=text, numbers=bool(mixed or days))
+        if typed.type == "date" and not days:
+            typed.receipts.insert(0, "texts that are dates become such")
+    typed.receipts[:0] = receipts
+    return typed
+
+
+def _without_codes(column: pd.Series, missing: Sequence[str] | None) -> Typed:
+    """Return numbers, those that mean "missing" as gaps."""
+    kind, receipts = "integer" if pd.api.types.is_integer_dtype(column) else "number", []
+    absent = column.astype(str).isin(set(missing or ())) & column.notna()
+    if absent.any():
+        column = (column.astype("Int64") if kind == "integer" else column).mask(absent)
+        receipts.append(f"{', '.join(map(repr, missing or ()))} read as missing ({int(absent.sum())} records)")
+    return Typed(column, kind, receipts, _codes_among(column.dropna()))
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
@@ -199,21 +203,6 @@ def _as_texts(column: pd.Series) -> pd.Series:
     return texts.map(lambda cell: known.get(cell.strip(), cell))
 
 
-def _dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed | None:
-    """Read dates in texts, or in `whole` numbers; None for others."""
-    codes, cells = pd.factorize(column)
-    dates = (read_whole_days if whole else read_dates)([str(cell).strip() for cell in cells], set(NO_DAY))
-    if dates is None:
-        return None
-    values, _, absent, changes, notes = dates
-    changes = changes or ["texts that are dates become dates"]
-    missing = sorted(absent & set(cells))
-    changes += [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in missing]
-    days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
-    typed_cells = pd.Series(days.to_numpy()[codes], column.index, name=column.name)
-    return Typed(typed_cells, "date", [*receipts, *changes], notes)
-
-
 def _cell_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -222,7 +211,7 @@ def _cell_text(value: Any) -> str:
     return str(value)
 
 
-def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
+def _plain_objects(column: pd.Series, kinds: set[Any]) -> pd.Series:
     known = column.dropna()
     if kinds and kinds <= {int, float, Decimal}:
         if not all(float(value).is_integer() for value in known):

@@ -110,9 +110,8 @@ class Dataset:
         geometry = self.data.geometry.name if hasattr(self.data, "to_crs") else None
         if geometry is not None and not is_proposed and schema.columns[geometry].role not in ("", "place"):
             self.data = pd.DataFrame(self.data.drop(columns=geometry))
-        lost = [name for name, column in schema.columns.items() if column.role not in ("", "other")]
-        if lost := [name for name in lost if name not in self.data.columns and name != geometry]:
-            raise ParameterError(f"`schema` must name columns of the data, got {lost[0]!r}: they lack it")
+        named = [n for n, column in schema.columns.items() if column.role not in ("", "other") and n != geometry]
+        check_columns(self.data, named, "schema", table_name="data", min_columns=0)
         self.schema = schema
         self.named_network = network
         self.network = None if network is None else self._ordered(network)

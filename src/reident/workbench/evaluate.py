@@ -302,11 +302,13 @@ def _called(name: str, options: Mapping[str, Any]) -> _Call:
 
 
 def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
-    each = each[each.index.isin(persons.index)]
-    higher = each.index[each["risk"] > persons.loc[each.index, "risk"]]
-    persons.loc[higher, "risk"] = each.loc[higher, "risk"]
-    persons.loc[higher, "attack"] = label
-    persons.loc[each.index, "above"] |= each["above"]
+    at = persons.index.get_indexer(each.index)
+    each, at = each[at >= 0], at[at >= 0]
+    risk, attack, above = (persons[name].to_numpy(copy=True) for name in persons)
+    higher = each["risk"].to_numpy() > risk[at]
+    risk[at[higher]], attack[at[higher]] = each["risk"].to_numpy()[higher], label
+    above[at] |= each["above"].to_numpy(bool)
+    persons["risk"], persons["attack"], persons["above"] = risk, attack, above
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_table
+from reident.base import DataError, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.opening import open_file
+from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.readers import GEOGRAPHIC, file_kind
 
 __all__ = [
@@ -40,12 +40,13 @@ def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
     return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
 
 
-def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    data, before = open_file(path, **options).data, getattr(original, "columns", ())
+    opened, before = open_file(path, **options), getattr(original, "columns", ())
+    data = opened.data
     texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
-    return open_file(path, text=texts, **options).data if texts else data
+    return open_file(path, text=texts, **options) if texts else opened
 
 
 def _is_text(column: pd.Series) -> bool:
@@ -71,11 +72,9 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     Raises
     ------
     ParameterError, DataError
-        If only one column is named, a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
+        If a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
         `crs` is none of the earth's surface, most places are impossible, or one is where that is refused.
     """
-    if (lat is None) != (lon is None):
-        raise ParameterError("`lat` and `lon` must be given together, got only one of them")
     check_table(data, "data")
     check_crs(crs, "crs")
     if hasattr(data, "to_crs"):
@@ -89,10 +88,7 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
             raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
         return _possible(data, refuses) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
-        if column not in data.columns:
-            raise ParameterError(
-                f"`{name}` must name a column of the file, got {column!r}: it has {list(data.columns)!r}"
-            )
+        check_columns(data, [column], name, table_name="data")
         if not pd.api.types.is_numeric_dtype(data[column]):
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"

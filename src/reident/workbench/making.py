@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,10 +68,21 @@ class Step:
         for name, value in (("entry", entry), ("settings", entry.check(options)), ("columns", listed)):
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def of(cls, listed: Mapping[str, Any]) -> Step:
+        """Return a step from its entry in a recipe: ``method``, and where wanted ``columns`` and ``parameters``."""
+        return cls(listed["method"], columns=listed.get("columns") or None, **(listed.get("parameters") or {}))
+
     @property
     def stated(self) -> dict[str, Any]:
         """The parameters that have a value."""
         return {name: value for name, value in self.settings.items() if value is not None}
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """The step as a recipe writes it."""
+        columns = {} if self.columns is None else {"columns": list(self.columns)}
+        return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
 
 
 def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:

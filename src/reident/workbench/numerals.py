@@ -21,7 +21,7 @@ NO_ANSWER = {
 }  # fmt: skip
 AMONG_NUMBERS = NO_ANSWER | {
     "NA", "na", "None", "none", ".", "..", "-", "--", "x", "X", "*", "unbekannt", "unknown", "missing", "fehlt",
-    "keine Angabe", "not known", "inconnu",
+    "keine Angabe", "not known",
 }  # fmt: skip
 #: Units before or behind the numbers of a column.
 _UNIT = re.compile(

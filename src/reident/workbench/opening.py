@@ -52,7 +52,7 @@ class OpenedFile:
     notes : list of str
         What a custodian should look at; nothing was changed there.
     parts : list of str
-        The sheets or layers of the file, where it can have several.
+        The sheets or layers of the file with content, where it can have several.
     """
 
     data: Any

@@ -118,7 +118,8 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     table, receipts = table_of_rows(rows, path.name, None, names)
     n = n_coded[chosen]
     coded = [f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"] if n else []
-    return table, {"sheet": chosen, "parts": list(sizes)}, [*receipts, *coded], notes
+    source = {"sheet": chosen, "parts": [name for name, size in sizes.items() if size]}
+    return table, source, [*receipts, *coded], notes
 
 
 def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
@@ -219,9 +220,10 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
     if driver is not None and driver not in _DRIVERS:
         raise DataError(f"{path.name!r} must be one of {', '.join(GEOGRAPHIC)}, it holds {driver}")
     shaped = [name for name, kind in listed.items() if kind is not None] or list(listed)
-    sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in (list(listed) if layer else shaped)}
-    chosen, notes = _chosen(layer, sizes, "layer", path.name)
-    return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen, "parts": shaped}, notes, path.name)
+    sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in listed}
+    chosen, notes = _chosen(layer, {name: sizes[name] for name in (listed if layer else shaped)}, "layer", path.name)
+    source = {"layer": chosen, "parts": [name for name, size in sizes.items() if size]}
+    return _geographic(gpd.read_file(path, layer=chosen), crs, source, notes, path.name)
 
 
 def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:

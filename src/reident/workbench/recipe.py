@@ -10,6 +10,7 @@ from typing import Any
 from reident.base import (
     ParameterError,
     check_choice,
+    check_columns,
     check_instance,
     check_listed,
     check_mapping,
@@ -90,13 +91,8 @@ class Recipe:
         ParameterError
             If there is such a column; it is named.
         """
-        existing = list(opened.schema.columns)
         for key, names in (("columns", self.schema.columns), ("keep", self.keep), ("withhold", self.withhold)):
-            for name in names:
-                if name not in existing:
-                    raise ParameterError(
-                        f"`{key}` of the recipe must be columns of the file, got {name!r}: it has {existing}"
-                    )
+            check_columns([*opened.schema.columns], [*names], key, table_name=self.file or "file", min_columns=0)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.
@@ -112,7 +108,7 @@ class Recipe:
 
     def steps(self) -> list[Step]:
         """Return the steps of the chain."""
-        return [Step(s["method"], columns=s.get("columns") or None, **(s.get("parameters") or {})) for s in self.chain]
+        return [Step.of(step) for step in self.chain]
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:

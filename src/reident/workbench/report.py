@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident.base import DataError
 from reident.methods import find
 from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
@@ -63,10 +62,7 @@ def write_report(
     assessment: Any, out: Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()
 ) -> Path:
     """Write both editions of the report of an assessment into a folder; see `Assessment.save`."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
+    out.mkdir(parents=True, exist_ok=True)
     assessment.frame.to_csv(out / "map.csv", index=False)
     texts, search = _said(assessment, recipe), assessment.search
     figures, versions = list(knowledge_figures(search, assessment.limit)), _made_with(assessment)

@@ -37,11 +37,7 @@ PlaceColumns = dict[str, Any]
 
 
 def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns | None:
-    """Find the two columns of a table that hold places, in degrees or in metres.
-
-    Metres need a CRS: German numbers tell it by the zone in front (32..., 33... UTM; 2... to 5... Gauss-Krüger), others
-    must be told.
-    """
+    """Find the two columns of a table that hold places, in degrees or in metres, which need a CRS."""
     numeric = _numeric(table)
     for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
@@ -49,9 +45,8 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
             return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
     for north, east in _pairs(numeric, MEANING["north"], MEANING["east"]):
         if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
-            system = crs or _german_crs(table[east], table[north])
-            reason = "metres east and north by name and range" + ("" if system else ": name a CRS, such as EPSG:25832")
-            return PlaceColumns(lat=north, lon=east, crs=system, reason=reason)
+            reason = "metres east and north by name and range" + ("" if crs else ": name a CRS, such as EPSG:25832")
+            return PlaceColumns(lat=north, lon=east, crs=crs, reason=reason)
     return None
 
 
@@ -63,7 +58,7 @@ _PLACE_TEXT = re.compile(
 
 
 def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
-    """Return notes for a custodian: texts that are places, and where the places lie."""
+    """Return notes for a custodian: texts that are places, where the places lie, those at 0, 0 or exchanged."""
     notes = []
     for name in table.columns:
         cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if types[name] == "text" else []
@@ -123,15 +118,6 @@ def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> l
 def _within(values: pd.Series, low: float, high: float) -> bool:
     known = values.dropna()
     return bool(len(known)) and float(known.between(low, high).mean()) > 0.9
-
-
-def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
-    """Return the CRS of German metres east by the zone in front, None for none."""
-    if not _within(north, 5_200_000, 6_150_000):
-        return None
-    low, high = east.quantile(0.01), east.quantile(0.99)
-    zones = {32: 4647, 33: 5650, **{zone: 31464 + zone for zone in (2, 3, 4, 5)}}
-    return next((f"EPSG:{code}" for zone, code in zones.items() if zone * 1e6 < low and high < (zone + 1) * 1e6), None)
 
 
 def propose(

@@ -21,7 +21,7 @@ from reident.methods.registry import registered
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
-from reident.workbench.making import settings_of
+from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
 from reident.workbench.simulate import Intruder, repeat_trial, risk_trial
 
@@ -127,8 +127,7 @@ class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
     ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
-    ``[name, settings]``; ``varying``: the options that vary along a method's curve; ``left_out``: methods that cannot
-    be applied to the data, with the reason.
+    ``[name, settings]``; ``left_out``: methods that cannot be applied to the data, with the reason.
     """
 
     data: Microdata
@@ -136,7 +135,6 @@ class Plan:
     attacks: list[list[Any]]
     utilities: list[list[Any]]
     intruder: Intruder
-    varying: Mapping[str, list[str]]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
@@ -202,8 +200,9 @@ class Plan:
         ).rename(columns={"value": "setting"})  # fmt: skip
         chosen = [json.loads(text) for text in frame["setting"]]
         pairs = list(zip(frame["method"], chosen, strict=True))
-        frame["value"] = [", ".join(_text(option[key]) for key in self.varying[m]) for m, option in pairs]
-        frame["parameter"] = [", ".join(_with_unit(m, key) for key in self.varying[m]) for m, _ in pairs]
+        varying = {method: self._varying(method) for method, _ in pairs}
+        frame["value"] = [", ".join(_text(option[key]) for key in varying[m]) for m, option in pairs]
+        frame["parameter"] = [", ".join(_with_unit(m, key) for key in varying[m]) for m, _ in pairs]
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -214,6 +213,12 @@ class Plan:
             first, above = frame["method"] == ORIGINAL, original["above"]
             frame.loc[first, ["above", "above_high"]] = [above.mean(), above.quantile(0.95)]
         return anchor(frame, NOTHING, risk=0.0, utility=0.0)
+
+    def _varying(self, method: str) -> list[str]:
+        """Return the options that vary along a method's curve, else the first that has values to try."""
+        every = [setting["options"] for setting in self.settings if setting["method"] == method]
+        differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
+        return differ or [p.name for p in find(method).parameters if p.grid or p.start is not None][:1]
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:
@@ -260,16 +265,16 @@ def plan(
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in attacked])
-    settings, varying, left_out = tried_releases(data, methods, intruder.n_released)
+    steps, left_out = tried_releases(data, methods, intruder.n_released)
     pairs = [[[entry.name, options[0]] for entry, options in listed] for listed in (attacked, measured)]
-    original: dict[str, Any] = {"method": NONE, "options": {}}
-    return Plan(data, [original, *settings], pairs[0], pairs[1], intruder, varying, left_out, limit)
+    settings = [{"method": NONE, "options": {}}, *({"method": s.entry.name, "options": s.settings} for s in steps)]
+    return Plan(data, settings, pairs[0], pairs[1], intruder, left_out, limit)
 
 
 def tried_releases(
     data: Microdata, methods: Sequence[Spec] | None, n_released: int
-) -> tuple[list[dict[str, Any]], dict[str, list[str]], dict[str, str]]:
-    """Return the releases to try, the options that vary of each method, and the methods that lack something.
+) -> tuple[list[Step], dict[str, str]]:
+    """Return the releases to try, and the methods that lack something, with the reason.
 
     Parameters
     ----------
@@ -285,20 +290,13 @@ def tried_releases(
     areas = data.public.get("areas")
     if isinstance(areas, pd.DataFrame) and "population" in areas:
         largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
-    settings: list[dict[str, Any]] = []
-    varying: dict[str, list[str]] = {}
+    steps: list[Step] = []
     for spec in methods or [method.name for method in fitting if method.name not in left_out and not method.costly]:
         entry, options = _expand(spec, "anonymiser", data.kind, scale, largest)
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-        settings += [
-            setting for option in options if (setting := {"method": entry.name, "options": option}) not in settings
-        ]
-        every = [setting["options"] for setting in settings if setting["method"] == entry.name]
-        differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
-        first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
-        varying[entry.name] = differ or first[:1]
-    return settings, varying, left_out
+        steps += [step for option in options if (step := Step(entry.name, **option)) not in steps]
+    return steps, left_out
 
 
 def _usual(role: str, data: Microdata) -> list[str]:

@@ -14,6 +14,7 @@ from reident.base import (
     DataError,
     ParameterError,
     check_choice,
+    check_columns,
     check_listed,
     check_mapping,
     check_real,
@@ -128,9 +129,8 @@ class Schema:
     def assign(self, roles: Mapping[str, str], reason: str = "chosen") -> Schema:
         """Return a schema in which some columns have other roles; columns that are no places any more are none."""
         columns = dict(self.columns)
+        check_columns([*columns], [*roles], "role", table_name="file", min_columns=0)
         for name, role in roles.items():
-            if name not in columns:
-                raise ParameterError(f"`role` must name a column of the file, got {name!r}: it has {list(columns)!r}")
             if columns[name].role != check_choice(role, f"role of {name}", ("", *ROLES)):
                 columns[name] = replace(columns[name], role=role, reason=reason if role else "")
         places = self.places
@@ -141,10 +141,7 @@ class Schema:
     def with_places(self, lat: str, lon: str | None, crs: str | None = None) -> Schema:
         """Return a schema with these columns as places: degrees, or north and east in the CRS."""
         for word, name in (("lat", lat), ("lon", lon)):
-            if name not in self.columns:
-                raise ParameterError(
-                    f"`{word}` must name a column of the file, got {name!r}: it has {list(self.columns)!r}"
-                )
+            check_columns([*self.columns], [name], word, table_name="file")
         if lat == lon:
             raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
         earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
@@ -167,12 +164,7 @@ class Schema:
             secrets: dict[str, list[str]] = {}
             if role == "sensitive":
                 names, secrets = self._secrets(names)
-            if twice := [name for name in names if names.count(name) > 1]:
-                raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
-            if absent := [name for name in names if name not in self.columns]:
-                raise ParameterError(
-                    f"`{word}` must name columns of `data`, got {absent!r}: it has {list(self.columns)!r}"
-                )
+            check_columns([*self.columns], names, word, table_name="data", min_columns=0)
             if role == "sensitive" and (both := [n for n in names if schema.columns[n].role == "quasi-identifier"]):
                 raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {both[0]!r}")
             earlier = [name for name in schema.named(role) if name not in names]

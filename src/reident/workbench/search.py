@@ -25,7 +25,7 @@ from reident.workbench.candidates import (
     Evaluator,
     Part,
     evaluate_chain,
-    recipe_step,
+    measure_step,
 )
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
@@ -208,7 +208,8 @@ def search_release(
     A chain takes one step of each slot; a slot that may be None withholds its columns. A release passes if at most the
     tolerated share of persons is above the limit under every attack that `check` would run, in each of the draws;
     costly attacks meet the first draw of a release that passed the others. A release has the evidence of its parts:
-    where one part, by itself, is refused, no chain with it is judged. Several jobs judge as many chains at once.
+    where one part, by itself, is refused, no chain with it is judged. Of steps that give the same cells one is judged.
+    Several jobs judge as many chains at once.
 
     Parameters
     ----------
@@ -229,13 +230,22 @@ def search_release(
         Show how many chains were judged, or call a function with this number and the largest.
     """
     evaluator = Evaluator(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
-    parts = [[evaluator.part(step, slot) for step in slot] for slot in slots]
-    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
-    evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(touched)))
-    every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
-    every = sorted(every, key=evaluator.promise, reverse=True)
-    chains = [chain for chain in every if not any(part.reason for part in chain)]
-    apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
+    touched = [tuple(dict.fromkeys(c for step in slot if step for c in evaluator.columns(step))) for slot in slots]
+    each = [column for columns in touched for column in columns]
+    apart = len(each) == len(set(each))  # else a part alone may be weaker than with another one on its columns
+    evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(each)))
+    name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
+    n_at_once = jobs if isinstance(jobs, int) else 4
+
+    def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
+        """Run trials here or, once they have taken long, by workers, the same for all batches."""
+        nonlocal client
+        if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
+            client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
+        rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=seed, cache=cache,
+                     scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
+        return [dict(row) for row in rows.to_dict("records")]  # type: ignore[arg-type]
+
     judged: dict[tuple[int, ...], tuple[tuple[Part, ...], dict[str, Any]]] = {}
 
     def pieces(chain: Sequence[Part]) -> list[tuple[Part, ...]]:
@@ -264,24 +274,21 @@ def search_release(
                 break
         return list(listed.values())
 
-    name = evaluator.digest()
-    n_at_once = jobs if isinstance(jobs, int) else 4
-    with ExitStack() as stack:
-        client, began = None, time.monotonic()  # for all batches the same workers
+    with stack:
+        parts = [_distinct(_measured(slot, columns, trials, n_at_once)) for slot, columns in zip(slots, touched)]  # noqa: B905
+        every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
+        every = sorted(every, key=evaluator.promise, reverse=True)
+        chains = [chain for chain in every if not any(part.reason for part in chain)]
         bar = stack.enter_context(
             tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
         )
         while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
-            if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
-                client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
             grid = [
-                {"evaluator": name, "steps": json.dumps([recipe_step(part.step) for part in piece if part.step]),
+                {"steps": json.dumps([part.step.listed for part in piece if part.step]),
                  "columns_shown": json.dumps(evaluator.shown(piece))}
                 for piece in batch
             ]  # fmt: skip
-            rows = sweep(evaluate_chain, grid, seed=seed, cache=cache, scheduler=client, progress=False,
-                         context=(evaluator, registered()))  # fmt: skip
-            for piece, row in zip(batch, rows.to_dict("records"), strict=True):
+            for piece, row in zip(batch, trials(evaluate_chain, grid), strict=True):
                 row = {column: row[column] for column in ROW if column in row and row[column] is not None}
                 judged[key(piece)] = piece, evaluator.row_of(piece) | row
             bar.update(len(batch))
@@ -301,11 +308,32 @@ def search_release(
     first_draw, released = evaluator.release(steps, set(columns), 0)
     after = evaluator.evaluate(released, quick=False)
     return replace(
-        search, chain=[recipe_step(step) for step in steps],
+        search, chain=[step.listed for step in steps],
         withhold=[column for column in known if column not in columns], after=after, released=released.table,
         losses=evaluator.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
         price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
+
+
+def _measured(
+    slot: Sequence[Step | None], columns: tuple[str, ...], trials: Callable[..., list[dict[str, Any]]], n_at_once: int
+) -> list[Part]:
+    """Return the parts of a slot, each step tried by itself."""
+    steps = [step for step in slot if step]
+    grid = [{"step": json.dumps(step.listed), "columns": json.dumps(columns)} for step in steps]
+    size = 4 * n_at_once
+    rows = [row for i in range(0, len(grid), size) for row in trials(measure_step, grid[i : i + size])]
+    parts = [
+        Part(step, columns, json.loads(row["kept"]), row["records"], row["cells"], row["reason"])
+        for step, row in zip(steps, rows, strict=True)
+    ]
+    return [*parts, *(Part(None, columns) for step in slot if step is None)]
+
+
+def _distinct(parts: Sequence[Part]) -> list[Part]:
+    """Return one part for each release: of steps whose cells are the same the first."""
+    firsts = {part.cells: part for part in reversed(parts) if part.cells}
+    return [part for part in parts if not part.cells or firsts[part.cells] is part]
 
 
 def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:
@@ -318,9 +346,7 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
     return slots
 
 
-def slots_of(
-    tried: Mapping[str, Sequence[Mapping[str, Any]]], dataset: Dataset, limit: float
-) -> list[list[Step | None]]:
+def slots_of(tried: Mapping[str, Sequence[Step]], dataset: Dataset, limit: float) -> list[list[Step | None]]:
     """Return the candidates of table and places: those of the registry, larger classes, and to withhold the columns.
 
     Columns that must be kept are not withheld: `PLACE`, or columns of the table.
@@ -329,7 +355,7 @@ def slots_of(
     for kind in ("table", "places"):
         if kind not in tried:
             continue
-        steps = [Step(method["method"], **method["options"]) for method in tried[kind]]
+        steps = list(tried[kind])
         steps += _larger(steps, dataset, limit) if kind == "table" else _cells(steps, len(dataset), limit)
         needed = PLACE in dataset.must_keep if kind == "places" else bool(set(dataset.must_keep) - {PLACE})
         slots.append([*steps, *([] if needed else [None])])

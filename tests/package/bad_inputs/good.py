@@ -144,7 +144,7 @@ GOOD = {
     'density': dict(graph=GRAPH),
     'detectability': dict(graph=GRAPH, planted=["n0", "n1"]),
     'diameter': dict(graph=GRAPH),
-    'drop_unlikely_edges': dict(graph=GRAPH, threshold=0.1),
+    'drop_unlikely_edges': dict(graph=GRAPH, n=3),
     'edge_disclosure': dict(release=GRAPH, original=GRAPH),
     'edge_overlap': dict(original=GRAPH, release=GRAPH),
     'find_seeds': dict(release=GRAPH, known=GRAPH, n=5),

@@ -81,23 +81,6 @@ def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
 
 
 @jit
-def paint(grid, cell, plane, codes, reach):
-    """Mark, in layer `codes[i]` of `grid`, the cells with a centre within `reach` of point i of the plane."""
-    steps = int(np.ceil(reach / cell)) + 1
-    for p in range(plane.shape[0]):
-        i = int(np.floor(plane[p, 0] / cell)) + grid.shape[1] // 2
-        j = int(np.floor(plane[p, 1] / cell)) + grid.shape[2] // 2
-        if i < 0 or j < 0 or i >= grid.shape[1] or j >= grid.shape[2] or codes[p] < 0:
-            continue
-        for a in range(max(0, i - steps), min(grid.shape[1], i + steps + 1)):
-            for b in range(max(0, j - steps), min(grid.shape[2], j + steps + 1)):
-                dx = (a - grid.shape[1] // 2 + 0.5) * cell - plane[p, 0]
-                dy = (b - grid.shape[2] // 2 + 0.5) * cell - plane[p, 1]
-                if dx * dx + dy * dy <= reach * reach:
-                    grid[codes[p], a, b] = True
-
-
-@jit
 def _frame(a, b, frame):
     """Fill `frame` (3, 3) with a, the direction from a to b, and a normal to both; False if b gives none."""
     cosine = dot(a, b)

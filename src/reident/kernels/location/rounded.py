@@ -14,14 +14,15 @@ from reident.kernels._numba import jit
 
 
 @jit
-def crowded_windows(distances, open_, pairs, width, heights):
-    """Find, for each pair of rows, the window of their differences that holds most above its surroundings.
+def crowded_windows(distances, open_, pairs, widths, heights):
+    """Find, for each width and pair of rows, the window of their differences that holds most above its surroundings.
 
-    Only entries that are `open_` in both rows count. Writes the middle of the window to `heights` and returns by how
-    many standard deviations it exceeds its surroundings, 0 where there are fewer than six differences.
+    Only entries that are `open_` in both rows count. Writes the middles of the windows to `heights` (widths, pairs) and
+    returns by how many standard deviations they exceed their surroundings, 0 where there are fewer than six
+    differences.
     """
     n = distances.shape[0]
-    scores = np.zeros(pairs.shape[0])
+    scores = np.zeros(heights.shape)
     differences = np.empty(n)
     for q in range(pairs.shape[0]):
         a, b = pairs[q]
@@ -34,18 +35,20 @@ def crowded_windows(distances, open_, pairs, width, heights):
         if m < 6:
             continue
         ordered = differences[argsort(differences[:m])]
-        end = low = high = 0
-        for i in range(m):
-            while end < m and ordered[end] <= ordered[i] + 1.0001 * width:
-                end += 1
-            while ordered[low] < ordered[i] - 4 * width:
-                low += 1
-            while high < m and ordered[high] <= ordered[i] + 5 * width:
-                high += 1
-            expected = (high - low - (end - i)) / 8
-            score = (end - i - expected) / np.sqrt(expected + 1)
-            if score > scores[q]:
-                scores[q], heights[q] = score, (ordered[i] + ordered[end - 1]) / 2
+        for w in range(widths.shape[0]):
+            width = widths[w]
+            end = low = high = 0
+            for i in range(m):
+                while end < m and ordered[end] <= ordered[i] + 1.0001 * width:
+                    end += 1
+                while ordered[low] < ordered[i] - 4 * width:
+                    low += 1
+                while high < m and ordered[high] <= ordered[i] + 5 * width:
+                    high += 1
+                expected = (high - low - (end - i)) / 8
+                score = (end - i - expected) / np.sqrt(expected + 1)
+                if score > scores[w, q]:
+                    scores[w, q], heights[w, q] = score, (ordered[i] + ordered[end - 1]) / 2
     return scores
 
 

@@ -253,13 +253,12 @@ def _set(side, other, ahead, back, size_both, size_in, dirty, u, v, change):
 
 
 @jit
-def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps):
+def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
     """Extend a mapping until a full sweep makes no change (Listing 10.1, kept injective). Modifies `ahead`, `back`.
 
-    A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed. `fixed`
-    left nodes keep their partners.
+    A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed.
 
-    Returns the number of sweeps and whether the last full sweep changed nothing.
+    Returns whether the last full sweep changed nothing.
     """
     n_left = ahead.shape[0]
     n_right = back.shape[0]
@@ -283,11 +282,11 @@ def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps)
         if ahead[u] >= 0:
             _set(side, other, ahead, back, size_both, size_in, dirty, u, ahead[u], join)
     full = True
-    for sweep in range(max_sweeps):
+    for _ in range(max_sweeps):
         changes = 0
         for i in range(n_left):
             u = order[i]
-            if not (dirty[u] or full) or fixed[u]:
+            if not (dirty[u] or full):
                 continue
             dirty[u] = False
             if size_both[0][u] == 0 and size_in[0][u] == 0:
@@ -301,7 +300,7 @@ def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps)
             else:
                 best, stands_out, _ = best_match(u, side, other, ahead, back, size_both, size_in, work)
                 v = best if stands_out >= theta else np.int64(-1)
-            if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
+            if v < 0 or ahead[u] == v:
                 continue
             if crawled:
                 w = _crawled_winner(
@@ -320,8 +319,8 @@ def propagate_mapping(side, other, order, ahead, back, fixed, theta, max_sweeps)
             changes += 1
         if changes == 0:
             if full:
-                return sweep + 1, True
+                return True
             full = True
         else:
             full = False
-    return max_sweeps, False
+    return False

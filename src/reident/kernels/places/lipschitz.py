@@ -11,8 +11,8 @@ import numpy as np
 from reident.kernels._numba import jit
 from reident.kernels.places.sphere import arc_km
 
-#: Columns of one tile: its accumulators and the coordinates it reads stay in the nearest cache.
-TILE = 256
+#: Columns and reference sets of one tile: the coordinates that it reads stay in the nearest cache for all rows.
+TILE, _SETS = 256, 16
 
 
 @jit
@@ -46,14 +46,12 @@ def lipschitz_coordinates(points, reference_sets):
 
 
 @jit
-def _largest_difference(coordinates, i, low, high, out):
-    """Write the largest absolute differences of column i and columns low..high-1 into `out`."""
-    last = coordinates.shape[0] - 1
-    for j in range(out.shape[0]):
-        out[j] = 0.0
+def _raise_to_difference(coordinates, i, start, stop, low, high, out):
+    """Raise `out` to the absolute differences of column i and columns low..high-1 in the sets start..stop-1."""
+    last = stop - 1
     # Four reference sets a pass: one load and store of the result serves four comparisons. The last set stands for
     # those that would follow it.
-    for m in range(0, last + 1, 4):
+    for m in range(start, stop, 4):
         m1, m2, m3 = min(m + 1, last), min(m + 2, last), min(m + 3, last)
         c0, c1, c2, c3 = coordinates[m, i], coordinates[m1, i], coordinates[m2, i], coordinates[m3, i]
         # Views, not coordinates[m, low + j]: where an index may be negative the loop is not vectorised.
@@ -74,19 +72,28 @@ def chebyshev_matrix(coordinates, first, last, out):
     Only the columns first <= j < last of `out` are written. The caller allocates, for the reason that
     `great_circle_cross` has.
     """
+    d, n = coordinates.shape
     for low in range(first, last, TILE):
         high = min(last, low + TILE)
-        for i in range(coordinates.shape[1]):
-            _largest_difference(coordinates, i, low, high, out[i, low:high])
+        for i in range(n):
+            for j in range(low, high):
+                out[i, j] = 0.0
+        for start in range(0, d, _SETS):
+            for i in range(n):
+                _raise_to_difference(coordinates, i, start, min(d, start + _SETS), low, high, out[i, low:high])
 
 
 @jit
 def chebyshev_rows(coordinates, first, last, out):
     """Fill `out` with the distances of the pairs (i, j), first <= i < last, i < j, row by row (condensed order)."""
-    n = coordinates.shape[1]
-    at = 0
-    for i in range(first, last):
-        for low in range(i + 1, n, TILE):
-            high = min(n, low + TILE)
-            _largest_difference(coordinates, i, low, high, out[at : at + high - low])
-            at += high - low
+    d, n = coordinates.shape
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+    for low in range(first + 1, n, TILE):
+        high = min(n, low + TILE)
+        for start in range(0, d, _SETS):
+            for i in range(first, min(last, high - 1)):
+                left = max(low, i + 1)
+                at = (i - first) * (2 * n - first - i - 1) // 2 + left - i - 1
+                part = out[at : at + high - left]
+                _raise_to_difference(coordinates, i, start, min(d, start + _SETS), left, high, part)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError, check_mapping, check_several
+from reident.base import ParameterError, check_columns, check_mapping, check_several
 from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
@@ -55,10 +55,8 @@ def declare(
         if word not in ("", RANDOM):
             raise ParameterError(f"`new` must have the word {RANDOM!r} or none, got {word!r} for {name!r}")
     for option, names in (("new", new), ("derived", derived), ("called", called.values())):
-        if absent := [name for name in names if name not in cells]:
-            raise ParameterError(f"`{option}` must name columns of the release, got {sorted(map(str, absent))}")
-    if absent := [name for name in called if name not in dataset.data]:
-        raise ParameterError(f"`called` must map columns of the original, got {absent[0]!r}: it lacks it")
+        check_columns(cells, [*names], option, table_name="release", min_columns=0)
+    check_columns(dataset.data, [*called], "called", table_name="original", min_columns=0)
     schema, originals = dataset.schema, list(dataset.data.columns)
     new = {name: word for name, word in schema.new.items() if name in cells} | new
     derived = [*(name for name in schema.derived if name in cells), *derived]

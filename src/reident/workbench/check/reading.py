@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_table
+from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON
 from reident.tables.classes import refuse_nested
@@ -21,9 +19,8 @@ from reident.tables.labels import text_of
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
 from reident.workbench.files import read_like, without_apostrophes
-from reident.workbench.opening import OpenedFile, open_file
+from reident.workbench.opening import OpenedFile
 from reident.workbench.pipeline import Release, pairs_path
-from reident.workbench.readers import EXCEL, GEOGRAPHIC
 
 __all__ = ["SAME_ORDER", "ReadRelease", "pairs_beside", "read_release", "release_file", "rows_of"]
 
@@ -105,11 +102,12 @@ def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Findin
 def _read(path: Path, dataset: Dataset) -> ReadRelease:
     """Read a file, or the folder that `protect` wrote."""
     file, findings = release_file(path, _FILES)
-    if len(tables := _tables(file)) > 1:
+    crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
+    opened = read_like(file, dataset.data, crs)
+    if len(tables := opened.parts) > 1:
         problem = f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged"
         findings = [Finding("file", problem, "Write the one that is released into a file of its own."), *findings]
-    crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
-    read = ReadRelease(read_like(file, dataset.data, crs), findings=findings)
+    read = ReadRelease(opened.data, findings=findings)
     if path.is_file():
         return read
     if (path / "distances_km.npy").is_file():
@@ -120,22 +118,6 @@ def _read(path: Path, dataset: Dataset) -> ReadRelease:
     chain = manifest.get("chain") or [manifest]
     step = next((step for step in chain if "records_without_place" in step), chain[-1])
     return replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
-
-
-def _tables(path: Path) -> list[str]:
-    """Return the sheets or layers of a file that have content."""
-    kind = path.suffix.lower()
-    if kind == ".gpkg":
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            tables = [name for name in names if not name.startswith(("gpkg_", "rtree_", "sqlite_"))]
-            quoted = {name: name.replace('"', '""') for name in tables}
-            filled = 'SELECT 1 FROM "{}" LIMIT 1'
-            return [name for name in tables if connection.execute(filled.format(quoted[name])).fetchone()]
-    if kind.lstrip(".") in EXCEL:
-        sheets = pd.read_excel(path, sheet_name=None, header=None)
-        return [str(name) for name, sheet in sheets.items() if not sheet.empty]
-    return open_file(path).parts if kind in GEOGRAPHIC else []
 
 
 def _numbers(cells: Any, dataset: Dataset) -> Any:
@@ -192,9 +174,7 @@ def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
     """Return the rows that a column of both files pairs."""
     keys = []
     for table, which in ((dataset.data, "original"), (cells, "release")):
-        if name not in table:
-            raise ParameterError(f"`id` must name columns of `{which}`, got [{name!r}]: it has {list(table.columns)!r}")
-        column = table[name]
+        column = table[check_columns(table, name, "id", table_name=which)[0]]
         if column.isna().any() or column.duplicated().any():
             raise DataError(
                 f"`id` must name a column of {which!r} with one value a record, got missing or repeated ones"
