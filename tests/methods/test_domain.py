@@ -24,9 +24,6 @@ def asked(values):
         "sum": lambda budget: laplace_sum(values, bounds=(0, 1), epsilon=1, budget=budget),
         "bins": lambda budget: laplace_histogram(values, [0, 1, 2], epsilon=1, budget=budget),
         "categories": lambda budget: laplace_histogram(values, categories=[0.5, 1.5], epsilon=1, budget=budget),
-        "partition": lambda budget: laplace_histogram(
-            values, categories=[0, 1], partition=lambda value: int(value), epsilon=1, budget=budget
-        ),
         "centres": lambda budget: private_kmeans(values, 1, bounds=(0, 1), epsilon=1, budget=budget),
         "coins": lambda budget: randomised_response([*values, 1], epsilon=1, categories=[0.5, 1], budget=budget),
     }

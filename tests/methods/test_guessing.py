@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 
-from reident import DataError
 from reident.queries import impossibility_game, min_entropy, self_information, statistical_distance
 from reident.queries.impossibility import toeplitz_bits
 
@@ -65,53 +64,3 @@ def test_the_game_equals_enumeration_and_the_leftover_hash_lemma_holds(seed):
     assert game.baseline - 1e-12 <= game.without <= game.baseline + game.distance + 1e-12
     # Lemma 4.3 in the form "distance at most half the root of 2 ** (bits - entropy)", given the worst breach.
     assert game.distance <= 0.5 * math.sqrt(2 ** (2 - game.utility_entropy)) + 1e-12
-
-
-#: Parity checks of the repetition code of three bits and of the Hamming code of seven; both correct one error.
-REPETITION = [[1, 1, 0], [0, 1, 1]]
-HAMMING = [[column >> row & 1 for column in range(1, 8)] for row in range(3)]
-
-
-def naive_partly_learned(joint, matrix, n_errors):
-    """Chances of A, for the worst wrong bits and by decoding, and of A*, by loops over seeds, words and breaches."""
-    n, m = (len(side).bit_length() - 1 for side in (joint, joint[0]))
-    extracted = toeplitz_bits(n, m)
-
-    def sketch(word):
-        return tuple(sum(row[i] * (word >> i & 1) for i in range(n)) % 2 for row in matrix)
-
-    def decoded(word, wrong):
-        coset = [other for other in range(2**n) if sketch(other) == sketch(word)]
-        return min(coset, key=lambda other: (other ^ word ^ wrong).bit_count())
-
-    errors = [w for w in range(2**n) if w.bit_count() <= n_errors]
-    decodings = [[decoded(word, wrong) for wrong in errors] for word in range(2**n)]
-    with_answer = without = 0.0
-    for seed in range(len(extracted)):
-        views = {}
-        for word, breach in itertools.product(range(2**n), range(2**m)):
-            masked = breach ^ int(extracted[seed][word])
-            views.setdefault((sketch(word), masked), [0.0] * 2**m)[breach] += joint[word][breach]
-            wins = all(masked ^ int(extracted[seed][other]) == breach for other in decodings[word])
-            with_answer += joint[word][breach] * wins
-        without += sum(max(view) for view in views.values())
-    return with_answer / len(extracted), without / len(extracted)
-
-
-@pytest.mark.parametrize(("matrix", "n_errors", "m"), [(REPETITION, 1, 1), (REPETITION, 0, 2), (HAMMING, 1, 1)])
-def test_a_utility_vector_learned_in_part(matrix, n_errors, m):
-    n = len(matrix[0])
-    joint = np.random.default_rng(n + m).dirichlet(np.ones(2 ** (n + m))).reshape(2**n, 2**m)
-    game = impossibility_game(joint, parity_check=matrix, n_errors=n_errors)
-    ref = naive_partly_learned(joint.tolist(), matrix, n_errors)
-    np.testing.assert_allclose([game.with_sanitiser, game.without], ref)
-    assert game.baseline <= game.sketch_baseline <= game.without + 1e-12
-    assert game.without <= game.sketch_baseline + game.distance + 1e-12
-    assert impossibility_game(joint).without <= game.without + 1e-12
-
-
-def test_a_code_that_does_not_correct_the_errors_is_refused():
-    joint = np.full((8, 2), 1 / 16)
-    for matrix, n_errors in ((None, 1), (REPETITION, 2), ([[1, 0]], 0)):
-        with pytest.raises(DataError, match="`parity_check`"):
-            impossibility_game(joint, parity_check=matrix, n_errors=n_errors)

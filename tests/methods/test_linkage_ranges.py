@@ -133,11 +133,14 @@ def test_what_is_learned_lies_within_and_the_ends_are_ordered():
     for model in ("weighted_mean", "choquet"):
         learned = learn_linkage(release, original, model=model)
         ranges = learned.ranges()
-        for frame in (ranges.measure, ranges.shapley):
+        for frame in (ranges.measure, ranges.shapley, ranges.interaction):
             assert (frame["low"] <= frame["high"] + 1e-9).all()
         shapley = learned.measure.shapley()
         assert (shapley >= ranges.shapley["low"] - 1e-6).all()
         assert (shapley <= ranges.shapley["high"] + 1e-6).all()
         for chosen, row in ranges.measure.iterrows():
             assert row["low"] - 1e-6 <= learned.measure[list(chosen)] <= row["high"] + 1e-6
+        crossed = learned.measure.interaction()
+        for (one, two), row in ranges.interaction.iterrows():
+            assert row["low"] - 1e-6 <= crossed.loc[one, two] <= row["high"] + 1e-6
         assert ranges.leader is None or shapley.idxmax() == ranges.leader

@@ -100,9 +100,13 @@ def test_detectability_sees_what_is_there():
     found = reident.networks.detectability(graph, planted)
     assert found.degree == 1
     assert found.clustering > 0.9
+    assert found.one_sided == 0.5
     lonely = nx.connected_caveman_graph(10, 6)
     lonely.add_edge("d", 0)
     by_degree = reident.networks.detectability(lonely, ["d"]).degree
     assert by_degree == 0
+    one_way = nx.DiGraph((u, v) for u, v in graph.edges() if isinstance(v, str))
+    one_way = nx.DiGraph([*((v, u) for u, v in one_way.edges()), (0, 1), (1, 0)])
+    assert reident.networks.detectability(one_way, planted).one_sided == 1
     with pytest.raises(DataError, match="`planted` must name nodes"):
         reident.networks.detectability(graph, ["nobody"])

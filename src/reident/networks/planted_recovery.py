@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, check_names, checked
-from reident.networks.graph import Network, as_network
+from reident.networks.graph import Network, as_directed_network, as_network
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
 __all__ = ["Detectability", "Recovery", "detectability", "recover"]
@@ -160,7 +160,7 @@ def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Has
 
 @dataclass(frozen=True)
 class Detectability:
-    """Areas under the ROC curve of two scores that should separate planted nodes from the others.
+    """Areas under the ROC curve of three scores that should separate planted nodes from the others.
 
     .5 is chance; an area near 0 separates as well as one near 1, from the other end of the list: which end, depends on
     the network.
@@ -172,19 +172,22 @@ class Detectability:
     clustering : float
         The lower a node's local clustering (7.3's term), the more suspect: planted nodes choose their friends at
         random, but befriend one another.
+    one_sided : float
+        The larger the share of a node's links that are not returned, the more suspect; .5 in undirected networks.
     """
 
     degree: float
     clustering: float
+    one_sided: float
 
 
 def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
-    """Measure how well degree and clustering separate planted nodes from the others.
+    """Measure how well degree, clustering and unreturned links separate planted nodes from the others (8.8).
 
     Parameters
     ----------
-    graph : whatever `as_network` takes
-        The network with the planted nodes.
+    graph : graph as `as_directed_network` takes
+        The network with the planted nodes; directed or undirected.
     planted : iterable of nodes
         The nodes that the attacker added.
 
@@ -201,7 +204,8 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
 
     from reident.kernels.networks.network import triangles
 
-    network = as_network(graph)
+    directed = as_directed_network(graph)
+    network = directed.undirected()
     suspects = np.zeros(network.n_nodes, np.bool_)
     for node in check_names(planted, "planted"):
         if node not in network.positions:
@@ -212,4 +216,7 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
     degrees = network.degrees.astype(np.float64)
     pairs = degrees * (degrees - 1) / 2
     local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    return Detectability(*(float(roc_auc_score(suspects, score)) for score in (degrees, -local)))
+    out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
+    returned = out + back - network.degrees
+    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
+    return Detectability(*(float(roc_auc_score(suspects, score)) for score in (degrees, -local, one_sided)))

@@ -7,7 +7,7 @@ every table; how many values were replaced is for the keeper of the data only, a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError, PrivacyWarning, check_array
 
-__all__ = ["FAILURES", "category_positions", "check_counts", "clipped", "count_true", "rows_of", "warn_replaced"]
+__all__ = ["category_positions", "check_counts", "clipped", "count_true", "warn_replaced"]
 
 
 def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[FloatArray, int]:
@@ -68,23 +68,18 @@ def check_counts(values: Any, name: str) -> IntArray:
 
 
 #: Errors of a user's function that depend on a record, which is then left out.
-FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-
-
-def rows_of(data: Any) -> Iterable[Any]:
-    """Return the records: the rows of a table, the elements of anything else."""
-    return (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data
+_FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def count_true(predicate: Callable[[Any], Any], data: Any) -> tuple[int, int]:
     """Return for how many records a predicate is true, and for how many it fails: those do not count."""
     true = failed = 0
-    for row in rows_of(data):
+    for row in (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data:
         try:
             true += bool(predicate(row))
         except (ParameterError, DataError):
             raise  # an error of the package, such as a budget that is used up
-        except FAILURES:
+        except _FAILURES:
             failed += 1
     return true, failed
 

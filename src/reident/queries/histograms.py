@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +16,12 @@ from reident.base import (
     ParameterError,
     RNGLike,
     check_array,
-    check_bounds,
-    check_callable,
     check_choice,
     check_epsilon,
-    check_integer,
-    check_real,
     check_vector,
 )
 from reident.queries.budget import Budget, spend
-from reident.queries.domain import FAILURES, category_positions, clipped, rows_of, warn_replaced
+from reident.queries.domain import category_positions, clipped, warn_replaced
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.queries import ADJACENCIES, answer_reach
@@ -53,11 +49,8 @@ class HistogramAnswer:
     private: bool
     n_clipped: int = field(default=0, repr=False)
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> pd.DataFrame:
-        """Return intervals by region: each at `level`, or all together at `level`."""
-        check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-        if simultaneous:
-            level = level ** (1 / max(1, len(self.counts)))
+    def interval(self, level: float = 0.95) -> pd.DataFrame:
+        """Return intervals by region, each at `level`."""
         reach = answer_reach(1.0, self.scale, level)
         return pd.DataFrame({"low": self.counts - reach, "high": self.counts + reach})
 
@@ -67,8 +60,6 @@ def laplace_histogram(
     bins: ArrayLike | None = None,
     *,
     categories: Sequence[Hashable] | None = None,
-    partition: Callable[[Any], Hashable] | None = None,
-    bounds: tuple[float, float] | None = None,
     epsilon: Any,
     adjacency: str = "add-remove",
     budget: Budget | None = None,
@@ -81,17 +72,13 @@ def laplace_histogram(
 
     Parameters
     ----------
-    values : sequence, shape (n,), or DataFrame with `partition`
+    values : sequence, shape (n,)
         One value a person.
-    bins : array_like of float, shape (n_bins + 1,), or int
-        Edges of numeric regions [edge, next edge), the last one closed; or their number, with `bounds`. Values
-        outside are counted in the nearest region, missing ones in the first.
+    bins : array_like of float, shape (n_bins + 1,)
+        Edges of numeric regions [edge, next edge), the last one closed. Values outside are counted in the nearest
+        region, missing ones in the first.
     categories : sequence, optional
         Instead of bins: every value there can be, declared and not taken from the data. Other values are not counted.
-    partition : callable, optional
-        Maps a record to its region, one of `categories`. A record on which it fails is not counted.
-    bounds : (float, float), optional
-        Lowest and highest edge if `bins` is a number.
     epsilon : number
         Privacy loss, positive.
     adjacency : {"add-remove", "replace"}
@@ -124,11 +111,9 @@ def laplace_histogram(
     check_choice(adjacency, "adjacency", ADJACENCIES)
     if (bins is None) == (categories is None):
         raise ParameterError("`bins` or `categories` must be given, and not both: regions taken from the data leak")
-    edges = _edges(bins, bounds) if categories is None else None
+    edges = _edges(bins) if categories is None else None
     index = _declared(categories) if edges is None else pd.IntervalIndex.from_breaks(edges, closed="left", name="bin")
-    if edges is None and partition is not None:
-        check_callable(partition, "partition")
-    elif np.ndim(check_array(values, "values", None)) != 1:
+    if np.ndim(check_array(values, "values", None)) != 1:
         raise DataError(f"`values` must be one-dimensional, got shape {np.shape(values)}")
     if edges is not None:
         inside, n_outside = clipped(values, edges[0], edges[-1], edges[0], "values")
@@ -136,7 +121,7 @@ def laplace_histogram(
     source = entropy_source(rng)
     spend(budget, exact, "histogram")
     if edges is None:
-        positions, n_outside = category_positions(_regions_of(values, partition), index)
+        positions, n_outside = category_positions(values, index)
         warn_replaced(n_outside, "of `values` belong to no declared category and were not counted")
     else:
         warn_replaced(n_outside, "of `values` lay outside `bins` or were missing, and were counted in the nearest bin")
@@ -161,23 +146,7 @@ def _declared(categories: Any) -> pd.Index:
     return index
 
 
-def _regions_of(values: Any, partition: Callable[[Any], Hashable] | None) -> list[Any]:
-    """Return the region of each record; None where the partition fails."""
-    if partition is None:
-        return list(values)
-    regions: list[Any] = []
-    for row in rows_of(values):
-        try:
-            regions.append(partition(row))
-        except FAILURES:
-            regions.append(None)
-    return regions
-
-
-def _edges(bins: ArrayLike | None, bounds: tuple[float, float] | None) -> FloatArray:
-    if isinstance(bins, int | np.integer):
-        low, high = check_bounds(bounds)
-        return np.linspace(low, high, check_integer(bins, "bins", low=1) + 1)
+def _edges(bins: ArrayLike | None) -> FloatArray:
     edges = check_vector(bins, "bins")  # type: ignore[arg-type]
     if edges.size < 2 or (np.diff(edges) <= 0).any():
         raise ParameterError(f"`bins` must be at least two rising edges, got {edges.tolist()}")
