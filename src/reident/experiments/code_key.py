@@ -103,7 +103,7 @@ def _tree(file: Path) -> ast.Module:
 
 @cache
 def _digest(file: Path) -> str:
-    """Hash a module's syntax tree: what is left of it without comments, docstrings and layout."""
+    """Hash a module's syntax tree, which has no comments, docstrings and layout."""
     return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
 
 

@@ -331,7 +331,7 @@ def _measured(
 
 
 def _distinct(parts: Sequence[Part]) -> list[Part]:
-    """Return one part for each release: of steps whose cells are the same the first."""
+    """Return one part for each release: the first of those steps that give the same cells."""
     firsts = {part.cells: part for part in reversed(parts) if part.cells}
     return [part for part in parts if not part.cells or firsts[part.cells] is part]
 
