@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.metadata
-import inspect
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +51,7 @@ def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str
     """
     if trial.__module__ == "__main__" or not Path(trial.__code__.co_filename).is_file():
         return "typed into a notebook"
-    files, key = _files_and_key(trial)
+    files, key = _files_and_key(Path(trial.__code__.co_filename))
     if check_unchanged:
         for file in files:
             if file.is_relative_to(_PACKAGE) and file.stat().st_mtime > _IMPORTED:
@@ -64,9 +63,8 @@ def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str
 
 
 @cache
-def _files_and_key(trial: Callable[..., Any]) -> tuple[list[Path], str]:
-    """Return the files that a trial depends on, and the key."""
-    module = Path(inspect.getsourcefile(trial) or "")
+def _files_and_key(module: Path) -> tuple[list[Path], str]:
+    """Return the files that the trials of a module depend on, and the key."""
     waiting, done = [module], dict[Path, ast.Module]()
     while waiting:
         file = waiting.pop()
