@@ -252,7 +252,7 @@ def test_a_type_that_becomes_another_has_a_receipt(tmp_path):
     made = pd.DataFrame({"day": pd.date_range("1950-01-01", periods=9).strftime("%Y-%m-%d")})
     made.to_parquet(tmp_path / "a.parquet")
     made.to_csv(tmp_path / "a.csv", index=False)
-    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become such"]
+    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts become dates"]
     assert open_file(tmp_path / "a.csv").receipts == []
 
 
@@ -377,9 +377,9 @@ def test_numbers_that_were_typed_as_texts_into_a_sheet_are_numbers(tmp_path, dec
     types = found.columns.set_index("column")["type"].to_dict()
     assert types == {"age": "integer", "money": "number", "plz": "text", "zip": "text"}
     pd.testing.assert_frame_equal(found.data, same.data)
-    assert [line for line in found.receipts if line.endswith("become such")] == [
-        "age: texts that are numbers become such",
-        "money: texts that are numbers become such",
+    assert [line for line in found.receipts if line.endswith("texts become numbers")] == [
+        "age: texts become numbers",
+        "money: texts become numbers",
     ]
     kept = open_file(tmp_path / "a.xlsx", text=["age", "money"])
     assert set(kept.columns["type"]) == {"text"}

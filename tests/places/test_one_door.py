@@ -95,6 +95,17 @@ def test_open_says_where_the_places_lie(tmp_path):
     assert "--lat lon --lon lat exchanges them" in hints(tmp_path, beyond)[0]
 
 
+def test_open_with_exchanged_columns_says_where_the_places_lie_then(tmp_path):
+    table = persons(120).rename(columns={"lat": "lon", "lon": "lat"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = call(tmp_path, "open", "t.csv", "--lat", "lon", "--lon", "lat")
+    assert done.returncode == 0, done.stderr
+    assert f"lon, lat: places from {table['lon'].min():.6g} to {table['lon'].max():.6g} north" in done.stdout
+    assert "lat, lon: places" not in done.stdout
+    alone = call(tmp_path, "open", "t.csv", "--out", "b.yaml", "--lon", "lat")
+    assert "`lat` and `lon` must be given together" in alone.stderr
+
+
 def test_open_hints_at_zeros_and_at_some_exchanged_coordinates(tmp_path):
     table = persons(120)
     some = table.copy()

@@ -122,7 +122,7 @@ class Figures:
             else:
                 figure.savefig(file, metadata=_METADATA[self.file_format])
             _save_caption(folder / "captions.csv", name, title, caption)
-        plt.close(figure)  # it is drawn once: the notebook shows what was saved
+        plt.close(figure)  # the notebook shows the saved picture, without a second drawing
         display(Image(shown.getvalue(), width=round(self.width_mm * 4)))  # type: ignore[no-untyped-call]
         return Markdown(f"*{caption}*")
 

@@ -172,7 +172,7 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         texts = _as_texts(column) if mixed else column
         typed = type_text(texts, ".", missing=missing, text=text, numbers=bool(mixed or days))
         if typed.type == "date" and not days:
-            typed.receipts.insert(0, "texts that are dates become such")
+            typed.receipts.insert(0, "texts become dates")
     typed.receipts[:0] = receipts
     return typed
 

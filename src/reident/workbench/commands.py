@@ -56,7 +56,7 @@ def open_(
     Nothing of the file is changed, and no record is written anywhere.
     """
     from reident.base import private_file
-    from reident.workbench.opening import open_file
+    from reident.workbench.opening import open_file, opened_with_places
     from reident.workbench.recipe import recipe_of
 
     if out.exists() and (not force or (file.exists() and out.samefile(file))):
@@ -68,11 +68,10 @@ def open_(
         "missing": None if missing is None else listed(missing), "text": listed(text), "names": listed(names),
     }  # fmt: skip
     opened = open_file(file, **reading)
-    roles = dict(_role(text) for text in role or [])
-    schema = opened.schema.assign(roles)
+    opened = replace(opened, schema=opened.schema.assign(dict(map(_role, role or []))))
     if lat or lon:
-        schema = schema.with_places(lat or "", lon or "", crs)
-    opened = replace(opened, schema=schema.with_roles(population=population))
+        opened = opened_with_places(opened, lat, lon, crs)
+    opened = replace(opened, schema=opened.schema.with_roles(population=population))
     print(opened)
     out.parent.mkdir(0o700, parents=True, exist_ok=True)
     recipe = recipe_of(opened, os.path.relpath(file, out.parent), reading)

@@ -22,7 +22,7 @@ from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READE
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
-__all__ = ["OpenedFile", "open_file"]
+__all__ = ["OpenedFile", "open_file", "opened_with_places"]
 
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
@@ -214,7 +214,7 @@ def describe(
         elif name in written:
             typed[name] = type_text(cells[name].fillna(""), sign, missing=missing, text=name in forced)
             if typed[name].type in ("integer", "number", "date"):
-                typed[name].receipts.insert(0, f"texts that are {_KINDS_READ[typed[name].type]} become such")
+                typed[name].receipts.insert(0, f"texts become {_KINDS_READ[typed[name].type]}")
         elif decimal is not None:
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
@@ -239,6 +239,14 @@ def describe(
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
     return OpenedFile(data, Schema(columns, where), dict(source), changes, look)
+
+
+def opened_with_places(opened: OpenedFile, lat: str | None, lon: str | None, crs: str | None) -> OpenedFile:
+    """Return an opened file with these columns as places, and the notes on where these lie."""
+    data, types = pd.DataFrame(opened.data), {name: column.type for name, column in opened.schema.columns.items()}
+    schema = opened.schema.with_roles(lat=lat, lon=lon, crs=crs)
+    earlier, now = (place_notes(data, types, places) for places in (opened.schema.places, schema.places))
+    return replace(opened, schema=schema, notes=[*(note for note in opened.notes if note not in earlier), *now])
 
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:

@@ -57,7 +57,7 @@ _PLACE_TEXT = re.compile(
 )  # fmt: skip
 
 
-def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
+def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: Mapping[str, Any] | None) -> list[str]:
     """Return notes for a custodian: texts that are places, where the places lie, those at 0, 0 or exchanged."""
     notes = []
     for name in table.columns:
@@ -76,7 +76,7 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColu
     ]
 
 
-def _odd_places(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
+def _odd_places(table: pd.DataFrame, places: Mapping[str, Any]) -> list[str]:
     """Return where the places lie, and which are impossible, at 0, 0, or seem to have their coordinates exchanged."""
     cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
     north, east = cells.to_numpy(np.float64).T

@@ -275,7 +275,8 @@ def search_release(
         return list(listed.values())
 
     with stack:
-        parts = [_distinct(_measured(slot, columns, trials, n_at_once)) for slot, columns in zip(slots, touched)]  # noqa: B905
+        tried = [_measured(slot, columns, trials, n_at_once) for slot, columns in zip(slots, touched, strict=True)]
+        parts = [_distinct(slot) for slot in tried]
         every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
         every = sorted(every, key=evaluator.promise, reverse=True)
         chains = [chain for chain in every if not any(part.reason for part in chain)]
