@@ -11,13 +11,9 @@ from reident import sweep
 from reident.experiments.kroll2016 import trial
 
 STEPS = 20_000_000
-#: Dense graphs of which the paper names precisions: scenario, sets, places in a set, and the data sets searched so far.
-CELLS = {
-    ("england", 20, 10): range(2016, 2021),
-    ("england", 20, 30): range(2016, 2018),
-    ("england", 60, 30): range(2016, 2021),
-    ("england", 100, 30): range(2016, 2018),
-}
+#: Dense graphs of which the paper names precisions: scenario, sets, places in a set.
+CELLS = [("england", 20, 10), ("england", 20, 30), ("england", 60, 30), ("england", 100, 30), ("germany", 20, 30)]
+DATASETS = range(2016, 2021)
 COLUMNS = [
     "scenario", "n_reference_sets", "reference_set_size", "alpha", "dataset", "repetition", "steps", "n_simulations",
     *[f"{search}_{measure}" for search in ("published", "strong")
@@ -38,5 +34,5 @@ def measure(dataset: int, scenario: str, d: int, k: int, steps: int = STEPS) -> 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", help="CSV file to be written")
-    rows = [measure(dataset, *cell) for cell, datasets in CELLS.items() for dataset in datasets]
+    rows = [measure(dataset, *cell) for cell in CELLS for dataset in DATASETS]
     pd.DataFrame(rows).round(6).to_csv(parser.parse_args().out, index=False)

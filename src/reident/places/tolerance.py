@@ -38,8 +38,8 @@ __all__ = ["RULES", "ToleranceIntervals", "simulate_intervals", "tolerance_inter
 _BUDGET = 400_000_000
 # Bytes of reference places drawn at a time.
 _BATCH = 24_000_000
-# Fresh embeddings on which the coverage is measured.
-_FRESH = 100
+# Fresh embeddings on which the coverage is measured: a quarter of the simulations, within these bounds.
+_FRESH = 10, 100
 # Columns that are sorted at once: with all simulations they stay in a cache.
 _COLUMNS = 256
 
@@ -155,14 +155,15 @@ def simulate_intervals(
     n = lat_deg.size
     counts = np.array([math.ceil(alpha * n_simulations - 1e-9) for alpha in alphas])
     lo, hi = np.empty((2, counts.size, n * (n - 1) // 2))
-    covered = np.zeros((counts.size, _FRESH))
+    n_fresh = int(np.clip(n_simulations // 4, *_FRESH))
+    covered = np.zeros((counts.size, n_fresh))
     position = 0
-    for first, last in _row_blocks(n, max(n_simulations, _FRESH)):
+    for first, last in _row_blocks(n, max(n_simulations, n_fresh)):
         part = slice(position, position + _pairs(n, first, last))
         simulated = simulate_rows(*embedding, n_simulations, np.random.default_rng(seeds[0]), first, last)
         _fill_shortest(simulated, counts, lo[:, part], hi[:, part])
         del simulated
-        fresh = simulate_rows(*embedding, _FRESH, np.random.default_rng(seeds[1]), first, last)
+        fresh = simulate_rows(*embedding, n_fresh, np.random.default_rng(seeds[1]), first, last)
         for which in range(counts.size):
             covered[which] += _count_inside(fresh, lo[which, part], hi[which, part])
         position = part.stop
@@ -173,7 +174,7 @@ def simulate_intervals(
             np.asarray(squareform(hi[which])),
             alpha,
             float(shares[which].mean()),
-            float(shares[which].std(ddof=1) / math.sqrt(_FRESH)),
+            float(shares[which].std(ddof=1) / math.sqrt(n_fresh)),
         )
         for which, alpha in enumerate(alphas)
     ]

@@ -11,8 +11,8 @@ import numpy as np
 from reident.kernels._numba import jit
 from reident.kernels.places.sphere import arc_km
 
-#: Columns and reference sets of one tile: the coordinates that it reads stay in the nearest cache for all rows.
-TILE, _SETS = 256, 16
+#: Columns of one tile: with the eight reference sets of a pass its coordinates stay in a near cache for all rows.
+TILE = 512
 
 
 @jit
@@ -46,23 +46,34 @@ def lipschitz_coordinates(points, reference_sets):
 
 
 @jit
-def _raise_to_difference(coordinates, i, start, stop, low, high, out):
-    """Raise `out` to the absolute differences of column i and columns low..high-1 in the sets start..stop-1."""
-    last = stop - 1
-    # Four reference sets a pass: one load and store of the result serves four comparisons. The last set stands for
-    # those that would follow it.
-    for m in range(start, stop, 4):
-        m1, m2, m3 = min(m + 1, last), min(m + 2, last), min(m + 3, last)
-        c0, c1, c2, c3 = coordinates[m, i], coordinates[m1, i], coordinates[m2, i], coordinates[m3, i]
-        # Views, not coordinates[m, low + j]: where an index may be negative the loop is not vectorised.
-        r0, r1 = coordinates[m, low:high], coordinates[m1, low:high]
-        r2, r3 = coordinates[m2, low:high], coordinates[m3, low:high]
-        for j in range(out.shape[0]):
-            a, b, c, e = abs(r0[j] - c0), abs(r1[j] - c1), abs(r2[j] - c2), abs(r3[j] - c3)
-            a = a if a > b else b
-            c = c if c > e else e
-            a = a if a > c else c
-            out[j] = a if a > out[j] else out[j]
+def _raise_to_difference(coordinates, i, start, low, high, out):
+    """Raise `out` to the absolute differences of column i and columns low..high-1 in eight reference sets."""
+    # Eight sets a pass: one load and store of the result serves eight comparisons, and all of it fits in the registers.
+    # The last set stands for those that would follow it.
+    last = coordinates.shape[0] - 1
+    m0, m1, m2, m3 = start, min(start + 1, last), min(start + 2, last), min(start + 3, last)
+    m4, m5, m6, m7 = min(start + 4, last), min(start + 5, last), min(start + 6, last), min(start + 7, last)
+    c0, c1, c2, c3 = coordinates[m0, i], coordinates[m1, i], coordinates[m2, i], coordinates[m3, i]
+    c4, c5, c6, c7 = coordinates[m4, i], coordinates[m5, i], coordinates[m6, i], coordinates[m7, i]
+    # Views, not coordinates[m, low + j]: where an index may be negative the loop is not vectorised.
+    r0, r1, r2, r3 = (coordinates[m0, low:high], coordinates[m1, low:high],
+                      coordinates[m2, low:high], coordinates[m3, low:high])  # fmt: skip
+    r4, r5, r6, r7 = (coordinates[m4, low:high], coordinates[m5, low:high],
+                      coordinates[m6, low:high], coordinates[m7, low:high])  # fmt: skip
+    for j in range(out.shape[0]):
+        top = out[j]
+        a, b = abs(r0[j] - c0), abs(r1[j] - c1)
+        a = a if a > b else b
+        top = a if a > top else top
+        a, b = abs(r2[j] - c2), abs(r3[j] - c3)
+        a = a if a > b else b
+        top = a if a > top else top
+        a, b = abs(r4[j] - c4), abs(r5[j] - c5)
+        a = a if a > b else b
+        top = a if a > top else top
+        a, b = abs(r6[j] - c6), abs(r7[j] - c7)
+        a = a if a > b else b
+        out[j] = a if a > top else top
 
 
 @jit
@@ -78,9 +89,9 @@ def chebyshev_matrix(coordinates, first, last, out):
         for i in range(n):
             for j in range(low, high):
                 out[i, j] = 0.0
-        for start in range(0, d, _SETS):
+        for start in range(0, d, 8):
             for i in range(n):
-                _raise_to_difference(coordinates, i, start, min(d, start + _SETS), low, high, out[i, low:high])
+                _raise_to_difference(coordinates, i, start, low, high, out[i, low:high])
 
 
 @jit
@@ -91,9 +102,9 @@ def chebyshev_rows(coordinates, first, last, out):
         out[j] = 0.0
     for low in range(first + 1, n, TILE):
         high = min(n, low + TILE)
-        for start in range(0, d, _SETS):
+        for start in range(0, d, 8):
             for i in range(first, min(last, high - 1)):
                 left = max(low, i + 1)
                 at = (i - first) * (2 * n - first - i - 1) // 2 + left - i - 1
                 part = out[at : at + high - left]
-                _raise_to_difference(coordinates, i, start, min(d, start + _SETS), left, high, part)
+                _raise_to_difference(coordinates, i, start, left, high, part)
