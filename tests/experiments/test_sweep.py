@@ -143,9 +143,10 @@ def test_statements_change_the_key_and_comments_do_not(tmp_path):
 
 
 def test_the_key_covers_imported_subpackages_and_no_presentation():
-    files = {str(file.relative_to(code_key._PACKAGE)) for file in code_key._imported(
+    imports = code_key._imported(
         code_key.ast.parse("from reident import great_circle_km, plot_ru_map\nfrom reident.runner import batch")
-    )}  # fmt: skip
+    )
+    files = {str(file.relative_to(code_key._PACKAGE)) for parts in imports for file in code_key._files_of(parts)}
     assert "places/distances.py" in files
     assert not [file for file in files if file.startswith(("plotting", "runner"))]
 

@@ -65,14 +65,15 @@ def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str
 @cache
 def _files_and_key(module: Path) -> tuple[list[Path], str]:
     """Return the files that the trials of a module depend on, and the key."""
-    waiting, done = [module], dict[Path, ast.Module]()
+    waiting, done, followed = [module], dict[Path, str](), set[tuple[str, ...]]()
     while waiting:
         file = waiting.pop()
         if file not in done:
-            done[file] = _tree(file)
-            waiting += _imported(done[file])
+            done[file], imports = _read(file)
+            waiting += itertools.chain.from_iterable(map(_files_of, imports - followed))
+            followed |= imports
     files = sorted(done)
-    parts = [_digest(file) for file in files]
+    parts = [done[file] for file in files]
     parts += [f"{name} {version}" for name, version in versions().items() if name != "reident"]
     registry = data_folder() / "registry.toml"
     parts += [registry.read_text(encoding="utf-8")] if registry.is_file() else []
@@ -88,25 +89,22 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 @cache
-def _tree(file: Path) -> ast.Module:
-    """Return a module's syntax tree without docstrings."""
+def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
+    """Return a hash of a module's syntax tree, which has no comments and layout, without docstrings; and its imports.
+
+    The tree is not kept: many of them slow the garbage collector down.
+    """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in _statements(tree):
         body = getattr(node, "body", ())
         is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
         if any(is_text):
             node.body = [part for part, drop in zip(body, is_text, strict=True) if not drop]  # type: ignore[attr-defined]
-    return tree
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), _imported(tree)
 
 
-@cache
-def _digest(file: Path) -> str:
-    """Hash a module's syntax tree, which has no comments, docstrings and layout."""
-    return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
-
-
-def _imported(tree: ast.AST) -> list[Path]:
-    """Return the files of a module's imports: whole subpackages, single modules of experiments and the workbench."""
+def _imported(tree: ast.AST) -> set[tuple[str, ...]]:
+    """Return the modules of reident that a module imports, as ``("kernels", "places")``."""
     names: set[str] = set()
     for node in _statements(tree):
         if isinstance(node, ast.Import):
@@ -117,8 +115,7 @@ def _imported(tree: ast.AST) -> list[Path]:
             names |= {public.get(alias.name, f"{node.module}.{alias.name}") for alias in node.names}
     if "reident" in names:  # any public name may follow
         names |= {*_public_modules().values()}
-    parts = {tuple(name.split(".")[1:]) for name in names if name.startswith("reident.")}
-    return list(itertools.chain.from_iterable(map(_files_of, parts)))
+    return {tuple(name.split(".")[1:]) for name in names if name.startswith("reident.")}
 
 
 @cache
@@ -131,7 +128,7 @@ def _public_modules() -> dict[str, str]:
 
 @cache
 def _files_of(parts: tuple[str, ...]) -> list[Path]:
-    """Return the source files of an import from reident, as ``("kernels", "places")``."""
+    """Return the source files of an import: a whole subpackage, a single module of experiments and the workbench."""
     if parts[0] in PRESENTATION:
         module = _PACKAGE.joinpath(*parts).with_suffix(".py")
         return [module] if parts[0] in ("experiments", "workbench") and module.is_file() else []
