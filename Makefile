@@ -15,10 +15,11 @@ ifndef NUMBA_CACHE_DIR
 export NUMBA_CACHE_DIR := $(shell $(PYTHON) src/reident/kernels/_cache.py)
 endif
 
-.PHONY: help reproduce test fuzz faults lint lab bench docs clean
+.PHONY: help reproduce test test-all fuzz faults lint lab bench docs clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
-	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
+	@echo "make test        run the tests but those that take long, smoke runs of the documents among them"
+	@echo "make test-all    run the whole test suite, then the fast tests of kernels and methods without JIT, as CI does"
 	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (an hour)"
 	@echo "make faults      give garbage to every argument, kill each kind of work 50 times, fill disks, damage files (two hours)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
@@ -38,6 +39,9 @@ reproduce: $(STAMP)
 	@echo "more: $(BIN)/reident open FILE, $(BIN)/reident methods, make lab; '. $(BIN)/activate' makes it plain 'reident'"
 
 test: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
+
+test-all: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook and not whole" tests/kernels tests/methods
 

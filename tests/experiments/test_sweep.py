@@ -79,6 +79,7 @@ def test_a_torn_line_costs_one_trial(tmp_path):
     pd.testing.assert_frame_equal(second, first)
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     (tmp_path / "ledger").mkdir()
     script = textwrap.dedent(f"""

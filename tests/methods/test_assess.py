@@ -244,6 +244,7 @@ def test_command_line(people, tmp_path):
     assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
 
 
+@pytest.mark.slow
 def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
     path = tmp_path / "patienten.csv"
@@ -305,6 +306,7 @@ def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
     assert "nothing is advised" in found.save(tmp_path).read_text()
 
 
+@pytest.mark.slow
 def test_a_chain_is_searched_over_all_its_values(people):
     steps = [
         {"method": "mondrian", "columns": ["sex", "age"], "parameters": {"k": [2, 5, 40]}},

@@ -62,6 +62,7 @@ def test_cells_and_names_that_a_spreadsheet_would_execute_are_attacked_as_all_ot
     assert not any("Not in the release" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_table_of_eighty_columns_is_attacked_without_a_search_that_never_ends():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame({f"q{i}": rng.normal(size=60) for i in range(80)})

@@ -90,6 +90,7 @@ def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([100.0, 2000.0, 20000.0]))
+@pytest.mark.slow
 def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
     table = people(120, seed, 3)
     moved = rd.places.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=seed)
@@ -152,6 +153,7 @@ def agrees(label, value):
 @given(
     st.integers(0, 10**6), st.integers(20, 45), st.integers(2, 6), st.floats(100, 20_000), st.booleans(), st.booleans()
 )
+@pytest.mark.slow
 def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice, noisy):
     """Labels coarsened, places masked, a number noised, in one release: each naive intruder reads what is left."""
     table = people(n, seed, towns=3).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})

@@ -74,6 +74,7 @@ def test_five_equal_records_of_each_person_are_one_person():
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 8))
+@pytest.mark.slow
 def test_a_person_is_one_in_each_class_and_at_risk_by_each_record(seed, width):
     rng = np.random.default_rng(seed)
     table = visits(30, rng.integers(1, 7, 30), seed)

@@ -81,6 +81,7 @@ def test_in_releases_and_the_explorer(example, people, tmp_path):
     assert ("same parallel", "same_parallel") in explorer.attack.options
 
 
+@pytest.mark.slow
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     """It is built from the `pyproject.toml` that the page on own methods shows."""
     pytest.importorskip("hatchling")

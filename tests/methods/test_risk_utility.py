@@ -160,6 +160,7 @@ def test_an_attack_that_is_named_and_says_nothing_is_told():
     assert (learned["method"] == "additive_noise").any()
 
 
+@pytest.mark.slow
 def test_learned_linkages_find_as_many_as_the_plain_distance_where_that_is_as_good_as_it_gets():
     # Every column is protected alike: weights have nothing to tell, and learning on some pairs must not cost the rest.
     rng = np.random.default_rng(3)

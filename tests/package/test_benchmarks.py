@@ -54,6 +54,7 @@ def test_medians_of_several_repetitions_are_shown_and_written(fake, capsys, tmp_
     assert {"date", "python", "versions"} <= set(facts)
 
 
+@pytest.mark.slow
 def test_each_group_runs_in_a_process_of_its_own(tmp_path, capsys):
     assert main(["lipschitz.small", "--out", str(tmp_path)]) == 0
     assert {"lipschitz: embed 500 places, d=500, k=30"} <= {row[:40] for row in capsys.readouterr().out.splitlines()}

@@ -32,6 +32,7 @@ def points(explorer):
     return [(curve["name"], point) for curve in explorer.map.data["curves"] for point in curve["points"]]
 
 
+@pytest.mark.slow
 def test_every_release_is_on_the_map(explorer):
     releases = explorer.panel()
     releases = releases[~releases["method"].isin([ORIGINAL, NOTHING])]
@@ -41,6 +42,7 @@ def test_every_release_is_on_the_map(explorer):
     )
 
 
+@pytest.mark.slow
 def test_a_click_shows_what_is_behind_a_release_and_other_choices_take_it_away(explorer):
     (method, first), (other, last) = points(explorer)[0], points(explorer)[-1]
     explorer.map.release = [method, first["value"]]
@@ -81,6 +83,7 @@ def test_the_judgement_is_that_of_check_and_goes_with_the_limit(explorer, tmp_pa
     explorer.limit.value = 0.25
 
 
+@pytest.mark.slow
 def test_the_code_of_a_release_runs_as_it_stands(explorer, tmp_path, monkeypatch):
     assert all(point["code"].startswith("import reident as rd") for _, point in points(explorer))
     codes = [explorer.code("additive_noise", {"amount": 0.2})]

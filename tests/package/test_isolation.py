@@ -93,6 +93,7 @@ rd.sweep(grid_trials.reads_its_context, {"began": [began], "seconds": [0.5]}, re
 """
 
 
+@pytest.mark.slow
 def test_a_killed_client_leaves_no_data_in_scheduler_and_workers(tmp_path):
     from distributed import Client, LocalCluster
 
@@ -124,6 +125,7 @@ serving.serve(port=int(sys.argv[1]), profile="smoke", jobs=1)
 """
 
 
+@pytest.mark.slow
 def test_the_app_reads_no_configuration_of_the_folder_opens_its_page_and_ends_with_it(tmp_path):
     pytest.importorskip("voila")
     folder = hostile(tmp_path)

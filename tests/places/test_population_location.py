@@ -88,6 +88,7 @@ def test_mirror_and_order_do_not_matter():
     assert gap.max() < 2  # the climb ends within some hundred metres of the top
 
 
+@pytest.mark.slow
 def test_people_of_one_town_are_laid_on_a_larger_one_and_not_certified():
     # Small clouds find the densest town in any case: the agreement of their halves is no evidence.
     places = towns()

@@ -57,6 +57,7 @@ def test_parts_that_no_chain_connects_are_registered_one_by_one():
     assert shared["certified"] > 0.5 > shared["certified_wrong"]
 
 
+@pytest.mark.slow
 def test_labels_and_files_are_not_used_and_a_second_map_tells_the_country():
     # No label and no file: the attack takes distances alone, and finds the same whatever table comes with them.
     places, area = load_country("germany")

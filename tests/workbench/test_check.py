@@ -32,6 +32,7 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize("name", hidden())
+@pytest.mark.slow
 def test_a_hidden_column_is_refused_undeclared_and_declared_new(name):
     columns, roles = hidden()[name]
     cells = coarse(TABLE).assign(**columns)
@@ -48,6 +49,7 @@ def test_the_coarse_release_passes():
 
 
 @pytest.mark.parametrize("name", unrelated())
+@pytest.mark.slow
 def test_a_column_that_is_new_passes_once_declared(name):
     values = unrelated()[name]
     word = "random" if pd.Series(values).nunique() > N / 2 - 1 else ""
@@ -67,6 +69,7 @@ def test_no_test_sees_a_hash_of_unique_values_modulo_a_small_number():
     assert any(note.startswith("h: declared new by the custodian") for note in verdict.notes)
 
 
+@pytest.mark.slow
 def test_false_alarms_and_power_of_the_closed_form_tests():
     """100 columns drawn at random against 100 that say something, some of them with noise."""
     features, rng = Features(TABLE.assign(row=range(N)), tuple(ROLES["quasi"])), np.random.default_rng(99)
