@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, is_numeric
+from reident.base import FloatArray, IntArray, is_numeric
 from reident.places.points import longitudes_like, projected
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of, round_up
@@ -162,12 +161,14 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
         return 1.0 - share * kept
     if pd.api.types.is_numeric_dtype(old) and old.nunique() > 20:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
-    own = _entropy(old.value_counts().to_numpy())
-    both = _entropy(pd.DataFrame({"a": old.astype(str), "b": new.astype(str)}).value_counts().to_numpy())
-    shared = own + _entropy(new.astype(str).value_counts().to_numpy()) - both
+    a, b = (pd.factorize(column.astype(str))[0] for column in (old, new))
+    own, other, both = _entropy(a), _entropy(b), _entropy(a * (b.max() + 1) + b)
+    shared = own + other - both
     return float(np.clip(1.0 - share * (shared / own if own > 0 else 1.0), 0.0, 1.0))
 
 
-def _entropy(counts: Any) -> float:
+def _entropy(labels: IntArray) -> float:
+    """Return the information of labels, bits."""
+    counts = np.unique(labels, return_counts=True)[1]
     shares = counts / counts.sum()
     return float(-(shares * np.log2(shares)).sum())
