@@ -140,7 +140,7 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     for secret in ("secret name", found.data_sha256, "riskiest", "direct identifiers"):
         assert secret not in external
         assert secret in internal
-    assert found.sentence[1:] in page.text
+    assert found.advice[1:] in page.text
     # What is said of the first screen is what was judged.
     before = found.search.before
     assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
@@ -257,14 +257,14 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     assert found.search.passed
     assert found.search.advised["share_above_limit"] == 0
     assert found.search.before.share_above_limit == 1
-    assert "400 in the data as they are" in found.sentence
+    assert "400 in the data as they are" in found.advice
     advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
     out = protect_into(opened, tmp_path / "release", recipe=advised)
     told = rd.check(out, path, recipe=advised)
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]
     # A release without its place is said to be one.
-    assert ("it withholds the place" in found.sentence) == ("donut" not in found.search.advised["chain"])
+    assert ("it withholds the place" in found.advice) == ("donut" not in found.search.advised["chain"])
     judged = found.search.candidates
     assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
     # Each release judged that shows more was refused, under the attack that is named.
@@ -302,7 +302,7 @@ def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
     )  # fmt: skip
     assert not found.search.passed
     assert found.chain() == []
-    assert "nothing is advised" in found.sentence
+    assert "nothing is advised" in found.advice
     assert "nothing is advised" in found.save(tmp_path).read_text()
 
 

@@ -172,7 +172,7 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
         release(bare, "swap", public={"addresses": people})
     table = records(people, quasi=["sex", "ill"], kind="table")
     assert set(plan(table, None, ["class_risk"], ["information_kept"], n_known=10).left_out) == {
-        "k_epsilon", "microaggregation", "additive_noise", "rank_swapping", "rounding"
+        "k_epsilon", "microaggregation", "add_noise", "rank_swapping", "rounding"
     }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ DATA = {
 STRONG = {
     "distance utility": [("coordinate_noise", {"sigma_deg": 2.0})],
     "point utility": [("coordinate_noise", {"sigma_deg": 2.0}), ("rigid_motion", {"shift_m": 50_000.0})],
-    "value utility": [("mondrian", {"k": 40}), ("additive_noise", {"amount": 4.0})],
+    "value utility": [("mondrian", {"k": 40}), ("add_noise", {"relative": 4.0})],
     "label utility": [("mondrian", {"k": 20})],
     "share utility": [("mondrian", {"k": 40})],
     "network utility": [("degree_anonymity", {"k": 30, "method": "simultaneous"})],

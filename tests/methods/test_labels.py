@@ -121,7 +121,7 @@ def test_two_spellings_of_a_town_are_told_and_meet_one_line_of_a_hierarchy(tmp_p
         assert "'Bonn'" not in notes[0]
     (tmp_path / "town.csv").write_text("".join(f"{town};NRW;*\n" for town in ("Düren", "Köln", "Bonn", "Aachen")))
     done = call(
-        tmp_path, "protect", "people.csv", "--method", "k_anonymity_lattice", "--set", "k=5", "--quasi", "age,town",
+        tmp_path, "protect", "people.csv", "--method", "k_anonymity", "--set", "k=5", "--quasi", "age,town",
         "--hierarchy", "town=town.csv", "--out", "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -134,8 +134,8 @@ def test_constant_column_costs_nothing():
         (lambda t: microaggregate(t.assign(v0="a"), ["v0"], 2), DataError, r"'v0' of `table` must be numeric"),
         (lambda t: microaggregate(t.assign(v0=np.nan), ["v0"], 2), DataError, r"missing or infinite"),
         (lambda t: microaggregate(t.to_numpy(), ["v0"], 2), DataError, r"`table` must be a pandas DataFrame"),
-        (lambda t: add_noise(t, amount=-1), ParameterError, r"`amount`"),
-        (lambda t: add_noise(t, amount={"v0": 1}), ParameterError, r"`amount`.*v1"),
+        (lambda t: add_noise(t, relative=-1), ParameterError, r"`relative`"),
+        (lambda t: add_noise(t, relative={"v0": 1}), ParameterError, r"`relative`.*v1"),
         (lambda t: swap_ranks(t, percent=101), ParameterError, r"`percent`"),
         (lambda t: round_values(t, base=0), ParameterError, r"`base`"),
         (lambda t: round_values(t, "v9", base=1), ParameterError, r"v9"),
@@ -151,19 +151,19 @@ def test_noise_has_the_stated_size_and_keeps_correlations():
     rng = np.random.default_rng(1)
     common = rng.normal(size=4000)
     table = pd.DataFrame({"a": common + rng.normal(size=4000), "b": 5 * common + rng.normal(size=4000)})
-    masked = add_noise(table, amount=0.5, correlated=True, rng=2).table
+    masked = add_noise(table, relative=0.5, correlated=True, rng=2).table
     noise = masked - table
     # 4,000 draws: standard deviations and correlations lie within five standard errors, level below 1e-5.
     np.testing.assert_allclose(noise.std() / table.std(), 0.5, rtol=5 / np.sqrt(8000))
     assert noise.corr().iloc[0, 1] == pytest.approx(table.corr().iloc[0, 1], abs=5 / np.sqrt(4000))
-    independent = add_noise(table, amount={"a": 0.1, "b": 0}, rng=2)
+    independent = add_noise(table, relative={"a": 0.1, "b": 0}, rng=2)
     assert (independent.table["b"] == table["b"]).all()
     assert independent.loss_by_column["b"] == 0
 
 
 def test_same_seed_same_release():
     table = money(30, 2)
-    for mask in (lambda r: add_noise(table, amount=1, rng=r), lambda r: swap_ranks(table, percent=20, rng=r)):
+    for mask in (lambda r: add_noise(table, relative=1, rng=r), lambda r: swap_ranks(table, percent=20, rng=r)):
         pd.testing.assert_frame_equal(mask(5).table, mask(5).table)
         assert not mask(5).table.equals(mask(6).table)
 
@@ -191,7 +191,7 @@ def test_originals_are_not_modified():
     table = money(20, 2)
     before = table.copy()
     microaggregate(table, ["v0"], 3)
-    add_noise(table, amount=1)
+    add_noise(table, relative=1)
     swap_ranks(table, percent=50)
     round_values(table, base=7)
     pd.testing.assert_frame_equal(table, before)

@@ -67,7 +67,7 @@ def test_a_table_of_eighty_columns_is_attacked_without_a_search_that_never_ends(
     rng = np.random.default_rng(0)
     wide = pd.DataFrame({f"q{i}": rng.normal(size=60) for i in range(80)})
     data = records(wide.round().astype(int), quasi=list(wide), kind="table")
-    assert "at most 2,000,000 nodes" in lacking(find("k_anonymity_lattice"), data)
+    assert "at most 2,000,000 nodes" in lacking(find("k_anonymity"), data)
     assert lacking(find("mondrian"), data) == ""
     noisy = (wide + rng.normal(0, 0.1, wide.shape)).sample(frac=1, random_state=1)
     dataset = rd.Dataset(wide, quasi=list(wide))
@@ -127,7 +127,7 @@ def test_a_hierarchy_lies_beside_the_recipe_and_says_which_lines_it_lacks(tmp_pa
     (folder / "ill.csv").write_text("flu;acute;*\ngout;chronic;*\n")
     recipe = {
         "file": "../people.csv", "columns": {"ill": {"role": "quasi-identifier", "hierarchy": "ill.csv"}},
-        "chain": [{"method": "k_anonymity_lattice", "parameters": {"k": 5}}],
+        "chain": [{"method": "k_anonymity", "parameters": {"k": 5}}],
     }  # fmt: skip
     (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe))
     done = call(tmp_path, "protect", "--recipe", "there/recipe.yaml")

@@ -158,9 +158,9 @@ def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice,
     """Labels coarsened, places masked, a number noised, in one release: each naive intruder reads what is left."""
     table = people(n, seed, towns=3).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
     table["pay"] = np.random.default_rng(seed).normal(3000, 500, n)
-    name = "k_anonymity_lattice" if lattice else "mondrian"
+    name = "k_anonymity" if lattice else "mondrian"
     chain = [(name, {"k": k}, ["sex", "age", "town"]), ("disc", {"radius_m": radius_m}, None)]
-    chain += [("additive_noise", {"amount": 0.2}, ["pay"])] if noisy else []
+    chain += [("add_noise", {"relative": 0.2}, ["pay"])] if noisy else []
     steps = [Step(one, columns=columns, **given) for one, given, columns in chain]
     quasi = ["sex", "age", "town", "pay"] if noisy else ["sex", "age", "town"]
     data = rd.Dataset(table, quasi=quasi, sensitive="ill")

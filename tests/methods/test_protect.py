@@ -152,10 +152,10 @@ def test_geopackage_does_not_leak(people, tmp_path):
 
 
 TABLES = [
-    ("additive_noise", {"amount": 0.3}),
+    ("add_noise", {"relative": 0.3}),
     ("microaggregation", {"k": 5}),
     ("mondrian", {"k": 5}),
-    ("k_anonymity_lattice", {"k": 5, "suppression_limit": 0.2}),
+    ("k_anonymity", {"k": 5, "suppression_limit": 0.2}),
     ("k_epsilon", {"k": 5, "epsilon": 1.0}),
 ]
 
@@ -211,7 +211,7 @@ def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
         ({"method": "donut", "lon": None}, "together"),
         ({"method": "donut", "lat": "name"}, "numbers"),
         ({"method": "mondrian", "quasi": ()}, "`quasi`"),
-        ({"method": "additive_noise", "quasi": "sex"}, "numeric column"),
+        ({"method": "add_noise", "quasi": "sex"}, "numeric column"),
         ({"method": "k_epsilon", "quasi": ["age"]}, "`epsilon_quasi`"),
         ({"method": "donut", "options": {"inner_m": -1.0}}, "`inner_m`"),
         ({"method": "donut", "keep": "shoe"}, "`keep`"),
@@ -298,7 +298,7 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
     assert pd.read_csv(both / "release.csv").groupby(["age", "pay"]).size().min() < 5
     said = json.loads((both / "manifest.json").read_text("utf-8"))["guarantee"]
     assert said.endswith("k = 5 counts records, of which one person may have several")
-    noisy = protect_into(table, tmp_path / "noisy", method="additive_noise", quasi="age")
+    noisy = protect_into(table, tmp_path / "noisy", method="add_noise", quasi="age")
     assert "person" not in json.loads((noisy / "manifest.json").read_text("utf-8"))["guarantee"]
 
 

@@ -66,7 +66,7 @@ def test_table_map_and_claims():
     )
     data = records(table, quasi=["age", "pay"], sensitive="ill")
     attacks = ["record_linkage", "class_risk", "exact_join", "homogeneity"]
-    methods = [{"name": "mondrian", "k": [2, 20]}, {"name": "additive_noise", "amount": 0.01}]
+    methods = [{"name": "mondrian", "k": [2, 20]}, {"name": "add_noise", "relative": 0.01}]
     made = plan(data, methods, attacks, n_known=30)
     trials = made.run(repetitions=2, progress=False)
     frame = made.frame(trials).set_index(["attack", "analysis", "method", "value"])
@@ -77,7 +77,7 @@ def test_table_map_and_claims():
     )
     # Noise that rounding takes back leaves the classes of the ages as they were.
     inside = frame.xs("information kept (share)", level="analysis").filter(like="inside classes", axis=0).droplevel(0)
-    assert inside.loc[("mondrian", "20"), "risk"] < inside.loc[("additive_noise", "0.01"), "risk"]
+    assert inside.loc[("mondrian", "20"), "risk"] < inside.loc[("add_noise", "0.01"), "risk"]
     assert trials.loc[0, "attack"] == "record_linkage"
     links = made.claims(trials.loc[0])
     assert links["right"].sum() / len(links) == pytest.approx(trials.loc[0, "precision"])
@@ -141,7 +141,7 @@ def test_missing_quasi_is_named(places):
 def test_an_attack_that_is_named_and_says_nothing_is_told():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.lognormal(size=(300, 3)), columns=["pay", "tax", "rent"])
-    asked = {"methods": ["additive_noise"], "quasi": list(table), "n_known": 100, "repetitions": 1, "progress": False}
+    asked = {"methods": ["add_noise"], "quasi": list(table), "n_known": 100, "repetitions": 1, "progress": False}
     learns = "needs 2 to 8 columns of numbers and 200 true pairs .twice `n_training`., got 3 and 50"
     with pytest.warns(
         UserWarning, match=f"`weighted_mean_linkage` does not apply to any of these releases: it {learns}"
@@ -157,7 +157,7 @@ def test_an_attack_that_is_named_and_says_nothing_is_told():
         warnings.simplefilter("error", UserWarning)
         learned = rd.risk_utility(table, attacks=[fewer], **asked)
     assert not learned.attrs["left_out"]
-    assert (learned["method"] == "additive_noise").any()
+    assert (learned["method"] == "add_noise").any()
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_learned_linkages_find_as_many_as_the_plain_distance_where_that_is_as_go
     learned = ["weighted_mean_linkage", "choquet_linkage", "bilinear_linkage"]
     made = [
         {"name": "microaggregation", "k": 3},
-        {"name": "additive_noise", "amount": 0.05},
+        {"name": "add_noise", "relative": 0.05},
         {"name": "rank_swapping", "percent": 1},
     ]
     attacks = [{"name": name, "measure": "recall"} for name in ["record_linkage", *learned]]

@@ -86,7 +86,7 @@ def test_the_judgement_is_that_of_check_and_goes_with_the_limit(explorer, tmp_pa
 @pytest.mark.slow
 def test_the_code_of_a_release_runs_as_it_stands(explorer, tmp_path, monkeypatch):
     assert all(point["code"].startswith("import reident as rd") for _, point in points(explorer))
-    codes = [explorer.code("additive_noise", {"amount": 0.2})]
+    codes = [explorer.code("add_noise", {"relative": 0.2})]
     places = Explorer(
         {"p": Example(example_places(60), {"quasi": ["sex"]}, "places", {},
                       "from reident.workbench.examples import example_places\n\ndata = example_places(60)")}

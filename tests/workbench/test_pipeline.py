@@ -75,7 +75,7 @@ def test_class_sizes_by_plain_counting():
 def test_a_step_that_draws_and_changes_nothing_is_refused():
     table = pd.DataFrame({"pay": np.arange(15.0)})
     with pytest.raises(DataError, match="must change a cell"):
-        rd.protect(rd.Dataset(table, quasi="pay"), rd.Step("additive_noise", amount=1e-15), rng=0)
+        rd.protect(rd.Dataset(table, quasi="pay"), rd.Step("add_noise", relative=1e-15), rng=0)
 
 
 def test_pairs_say_which_record_is_whose(tmp_path):

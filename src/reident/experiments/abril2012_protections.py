@@ -94,7 +94,7 @@ def mask(records: pd.DataFrame, masking: str, amount: float, rng: np.random.Gene
         classes = k_anonymise(records, columns, k=int(amount), method="mondrian").classes
         release = records.groupby(classes).transform("mean")
     elif masking == "additive noise":
-        release = add_noise(records, amount=amount, rng=rng).table
+        release = add_noise(records, relative=amount, rng=rng).table
     elif masking == "rank swapping":
         release = swap_ranks(records, percent=amount, rng=rng).table
     elif masking == "rounding":

@@ -80,7 +80,7 @@ ANONYMISERS: tuple[Entry, ...] = (
         tolerance="intervals",
     ),
     _table(
-        "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
+        "k_anonymity", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
         fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
         guarantee=_K_ANONYMOUS, classes=True,
     ),
@@ -104,8 +104,8 @@ ANONYMISERS: tuple[Entry, ...] = (
         guarantee="every combination of released numbers occurs at least {k} times; other columns are as they were",
     ),
     _table(
-        "additive_noise", "additive noise", "Kim (1986)", "perturbation:add_noise",
-        start={"amount": 0.2}, grid={"amount": (0.05, 0.2, 0.5, 1.0)},
+        "add_noise", "additive noise", "Kim (1986)", "perturbation:add_noise",
+        start={"relative": 0.2}, grid={"relative": (0.05, 0.2, 0.5, 1.0)},
     ),
     _table(
         "rank_swapping", "rank swapping", "Moore (1996)", "perturbation:swap_ranks",

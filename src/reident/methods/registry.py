@@ -57,6 +57,10 @@ def _installed() -> tuple[Entry, ...]:
     return tuple(by_name.values())
 
 
+#: Names of methods in version 0.2, which recipes may hold.
+FORMER = {"k_anonymity_lattice": "k_anonymity", "additive_noise": "add_noise"}
+
+
 def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
     """Return the entries of a role and a kind of data; of two with one name the first."""
     if role is not None:
@@ -78,6 +82,7 @@ def find(name: str, role: str | None = None) -> Entry:
         If there is none of this name, or it has another role; the message lists the names there are.
     """
     listed = entries(role)
+    name = FORMER.get(name, name)
     for entry in listed:
         if entry.name == name:
             return entry

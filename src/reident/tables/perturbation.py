@@ -33,7 +33,7 @@ def add_noise(
     table: pd.DataFrame,
     columns: str | list[str] | None = None,
     *,
-    amount: Annotated[float, Real(0, unit="standard deviations")] | Mapping[str, float],
+    relative: Annotated[float, Real(0, unit="standard deviations")] | Mapping[str, float],
     correlated: Annotated[bool, Flag()] = False,
     rng: RNGLike = None,
 ) -> MaskedTable:
@@ -48,7 +48,7 @@ def add_noise(
         The original. Not modified.
     columns : str or list of str, optional
         The numeric columns to mask; all columns for None.
-    amount : float or mapping of str to float
+    relative : float or mapping of str to float
         Standard deviation of the noise divided by that of the column; at least 0.
     correlated : bool
         Noise with the correlations of the columns (Kim 1986), which keeps the correlations of the release unbiased,
@@ -63,23 +63,23 @@ def add_noise(
     Raises
     ------
     ParameterError, DataError
-        If a column is absent, not numeric or incomplete, or an amount is negative.
+        If a column is absent, not numeric or incomplete, or `relative` is negative.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> add_noise(pd.DataFrame({"pay": [1, 2, 3]}), amount=0, rng=0).table["pay"].tolist()
+    >>> add_noise(pd.DataFrame({"pay": [1, 2, 3]}), relative=0, rng=0).table["pay"].tolist()
     [1.0, 2.0, 3.0]
     """
     listed, original = numeric_columns(table, columns)
-    amounts = per_column(amount, listed, "amount", low=0.0)
+    shares = per_column(relative, listed, "relative", low=0.0)
     noise = check_rng(rng).standard_normal(original.shape)
     if correlated and len(listed) > 1:
         spread = original.std(axis=0)
         scaled = (original - original.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
         noise = noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return masked_table(table, listed, original + noise * amounts * original.std(axis=0))
+    return masked_table(table, listed, original + noise * shares * original.std(axis=0))
 
 
 @checked

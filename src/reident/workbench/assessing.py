@@ -102,7 +102,7 @@ class Assessment:
         return self.search.plot(tolerate=self.tolerate, ax=ax)
 
     @property
-    def sentence(self) -> str:
+    def advice(self) -> str:
         """The advice in a sentence, or that no release passed."""
         none = "no release was judged, and nothing is advised"
         if self.n_nodes:
@@ -308,8 +308,7 @@ def assess_into(out: Path, dataset: Dataset, recipe: Recipe, *, command: str = "
             methods["network"] = [{"name": s["method"], **(s.get("parameters") or {})} for s in recipe.chain]
     with working(out, private=True) as (work, _):
         assessment = assess(dataset, methods=methods, pipeline=pipeline, cache=work, **options)
-        receipts = [] if dataset.opened is None else dataset.opened.receipts
-        assessment.save(out, recipe=recipe if recipe.file else None, command=command, receipts=receipts)
+        assessment.save(out, recipe=recipe if recipe.file else None, command=command, receipts=dataset.receipts)
     return assessment
 
 

@@ -78,6 +78,8 @@ class Dataset:
         Tolerable risk of a person, and tolerable share of persons above it, where a recipe states them.
     named_network : Network or None
         The relations, nodes under their own names; of `network` node i is record i.
+    receipts : list of str
+        What reading the file changed, a sentence each.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Dataset:
 
     def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **keywords: Any) -> None:
         self.opened = data if isinstance(data, OpenedFile) else None
+        self.receipts = [] if self.opened is None else self.opened.receipts
         self.marks, self.limit, self.tolerate = pd.DataFrame(), 0.25, 0.0
         if self.opened is not None:
             data = self.opened.data
@@ -345,7 +348,7 @@ def open_dataset(path: str | Path | None = None, recipe: Any = None, **keywords:
     Returns
     -------
     Dataset
-        Its attribute ``opened.receipts`` lists what reading changed.
+        Its attribute `receipts` lists what reading changed.
     """
     reading = {name: keywords.pop(name) for name in list(keywords) if name in inspect.signature(open_file).parameters}
     if "crs" in reading and ("lat" in keywords or "places" in keywords):  # what the columns with places mean

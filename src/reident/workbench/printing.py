@@ -14,7 +14,7 @@ __all__ = ["assessment_lines", "next_commands", "print_method", "print_verdict",
 def assessment_lines(assessment: Any) -> list[str]:
     """Return the advice, its notes, and the reasons why releases could not be made."""
     result = assessment.search
-    lines = [assessment.sentence, *(f"note: {line}" for line in ([] if result is None else result.groups))]
+    lines = [assessment.advice, *(f"note: {line}" for line in ([] if result is None else result.groups))]
     for search in filter(None, {id(s): s for s in (result, assessment.network)}.values()):
         if not search.passed:
             unmade = search.candidates[search.candidates["reason"] != ""].drop_duplicates("reason")

@@ -92,7 +92,7 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
-    search, advice = assessment.search, assessment.sentence
+    search, advice = assessment.search, assessment.advice
     titles = ("the data as they are", "the advised release")
     both = (None, None) if search is None else (search.before, search.after)
     panels = [(title, panel) for title, panel in zip(titles, both, strict=True) if panel is not None]

@@ -102,7 +102,7 @@ GOOD = {
     'Hierarchy.from_intervals': dict(values=[1, 2], widths=[2]),
     'Hierarchy.from_csv': dict(sep=";"),
     'Hierarchy.generalise': dict(column=pd.Series([30]), level=1),
-    'add_noise': dict(table=TABLE, columns=["pay"], amount=0.1),
+    'add_noise': dict(table=TABLE, columns=["pay"], relative=0.1),
     'background_knowledge_attack': dict(release=TABLE, quasi="sex", sensitive="ill", knowledge={"a": 0.5}),
     'confidence_suppression': dict(original=[1.0, 2.0], release=[1.0, 2.0], classes=[0, 0], scales=[1.0], k=2),
     'correlations_kept': dict(original=TABLE, release=TABLE, columns=["pay", "tax"]),
