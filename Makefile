@@ -43,7 +43,7 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook and not whole" tests/kernels tests/methods
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook and not whole" $(addprefix tests/,kernels cliques places location tables networks queries methods)
 
 INPUTS ?= 100000
 fuzz: $(STAMP)
