@@ -139,7 +139,7 @@ def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
     assert found.search.candidates["passed"].tolist() == [False, True]
     assert (found.search.withhold, found.search.losses["number"]) == (["number"], 1.0)
     assert found.search.advised["kept"] == 0.5
-    assert "it withholds number" in found.sentence
+    assert "it withholds number" in found.advice
     kept = rd.assess(table, quasi=["sex", "number"], must_keep="number", progress=False, limit=0.2,
                      methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke")  # fmt: skip
     assert not kept.passed

@@ -47,7 +47,7 @@ def test_a_file_goes_the_whole_way_and_another_choice_removes_the_results(tmp_pa
     report = (tmp_path / wizard.out / "report" / "report.html").read_text()
     shown = json.loads(re.search(r"^const state = (.*);$", report, re.MULTILINE)[1])["data"]
     assert json.loads(json.dumps(wizard.map.data)) == shown
-    assert html.escape(wizard.assessment.sentence) in wizard.verdict.value
+    assert html.escape(wizard.assessment.advice) in wizard.verdict.value
     wizard.run("protect", wait=True)
     assert "<b>passed: at most" in wizard.verdict.value
     assert "release.csv" in wizard.taken.value
