@@ -141,7 +141,7 @@ def _hierarchy(column: str, values: tuple[Any, ...]) -> Hierarchy:
     return Hierarchy([[value, "*"] for value in values])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def anonymous(
     method: str, k: int, loss: str = CHOICE["loss"], suppression_limit: float = CHOICE["suppression_limit"], **data: Any
 ) -> KAnonymous:
@@ -159,7 +159,7 @@ def anonymous(
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # the quick profile has 180
 def released(method: str, k: int, **more: Any) -> Released:
     """Return the values and classes of a k-anonymous version, as `anonymous` takes it, that noise is added to."""
     classes = anonymous(method, k, **more).classes
