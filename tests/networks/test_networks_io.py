@@ -54,6 +54,9 @@ ENDINGS = [
     "csv.bz2",
     "gml",
     "gml.bz2",
+    "net",
+    "paj.gz",
+    "net.bz2",
     "graphml",
     "graphml.bz2",
     "gexf.gz",
@@ -292,3 +295,22 @@ def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, mess
         return
     with pytest.raises(DataError, match=message):
         read_graph(tmp_path / "g.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("*Vertices 3\n*Edges\n1 2\n2 3\n", {(1, 2), (2, 3)}),
+        ('% made by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
+        ("*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
+        ("*Arcs\n1 2\n", "'\\*Vertices n' with the number of nodes"),
+        ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
+    ],
+)
+def test_pajek_files_without_labels(tmp_path, text, edges):
+    (tmp_path / "g.net").write_text(text)
+    if isinstance(edges, str):
+        with pytest.raises(DataError, match=edges):
+            read_graph(tmp_path / "g.net")
+    else:
+        assert set(read_graph(tmp_path / "g.net").to_networkx().edges) == edges

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -20,7 +21,10 @@ from reident.data.header import table_of_rows
 
 __all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 
-_FORMATS = {".csv": "csv", ".gml": "gml", ".mtx": "matrixmarket", ".graphml": "graphml", ".gexf": "gexf"}
+_FORMATS = {
+    ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
+    ".gexf": "gexf",
+}  # fmt: skip
 #: Tables with another ending: they are read, not written.
 _TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
 _EXCEL = (".xlsx", ".xls")
@@ -88,6 +92,8 @@ def _read(path: Path, kind: str) -> Any:
         return mmread(path, spmatrix=False).tocsr()
     if kind == "gml":
         return _read_gml(path)
+    if kind == "pajek":
+        return _renamed(*_read_pajek(text_of(path)[0], path.name))
     if kind == "graphml":
         return _with_names(nx.read_graphml(path))
     for version in GEXF.versions:
@@ -106,6 +112,32 @@ def _read_gml(path: Path) -> Any:
     label = "label" if re.search(r"\slabel\s", text) else None
     graph = nx.parse_gml(text, label=label)
     return _renamed(graph, {node: node for node in graph})
+
+
+def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
+    """Return the relations of a Pajek file between numbers, and the nodes' names: their labels, else their numbers."""
+    import networkx as nx
+
+    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str]](), "", False
+    for line in text.split("\n"):
+        cells = [] if line.startswith("%") else shlex.split(line)
+        if cells and cells[0].startswith("*"):
+            section = cells[0].lower()
+            is_directed |= section.startswith("*arcs")
+            if section == "*vertices":
+                names = {str(i): str(i) for i in range(1, int(cells[1]) + 1)}
+        elif section == "*vertices" and len(cells) > 1:
+            names[cells[0]] = cells[1]
+        elif section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
+            relations += [(cells[0], other) for other in cells[1 : None if section.endswith("list") else 2]]
+    if not {end for pair in relations for end in pair} <= names.keys() or not names:
+        raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
+    if twice := [label for label, times in Counter(names.values()).items() if times > 1]:
+        raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
+    graph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(relations)
+    return graph, names
 
 
 def _with_names(graph: Any) -> Any:
@@ -212,7 +244,7 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
     if not rows:
         raise DataError(f"{path.name!r} could not be read as an edge list: it is empty")
     if rows[0][0].lower().split()[:1] == ["dl"]:
-        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list")
+        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list or Pajek")
     width = Counter(map(len, rows)).most_common(1)[0][0]
     rows = [row for row in rows if len(row) == width or not row[0].startswith(("#", "%"))]
     has_header = not names

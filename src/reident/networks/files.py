@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -27,13 +29,13 @@ def read_graph(
     names: Sequence[str] = (),
     simplify: bool = False,
 ) -> Network:
-    """Read an undirected graph: an edge list, an adjacency matrix, GraphML, GEXF, GML or MatrixMarket.
+    """Read an undirected graph: an edge list, an adjacency matrix, GraphML, GEXF, GML, Pajek or MatrixMarket.
 
     Parameters
     ----------
     path : str or Path
         The extension names the format: .csv, .tsv, .txt, .edges, .edgelist, .xlsx or .xls for a table, .graphml, .gexf,
-        .gml, .mtx; each but Excel's optionally with .gz or .bz2. A table with the same names above it
+        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz or .bz2. A table with the same names above it
         and in its first column is an adjacency matrix. In GraphML and GEXF a node is called by its name or label,
         where each has its own.
     columns : pair of str, optional
@@ -64,7 +66,7 @@ def read_graph(
 
 
 def write_graph(graph: Any, path: str | Path) -> Path:
-    """Write an undirected graph as CSV edge list, GraphML, GEXF, GML or MatrixMarket, by the extension.
+    """Write an undirected graph as CSV edge list, GraphML, GEXF, GML, Pajek or MatrixMarket, by the extension.
 
     `read_graph` reads the same nodes and edges back, the names as texts, or as numbers if all are whole numbers.
 
@@ -73,7 +75,7 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     graph : graph as `as_network` takes
         MatrixMarket keeps numbers 1 to n instead of names.
     path : str or Path
-        Ends in .csv, .graphml, .gexf, .gml, .mtx (all but the last optionally with .gz or .bz2).
+        Ends in .csv, .graphml, .gexf, .gml, .net or .paj, .mtx (all but the last optionally with .gz or .bz2).
 
     Returns
     -------
@@ -98,6 +100,8 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     _check_names([str(node) for node in network.nodes], kind)
     if kind == "csv":
         _write_csv(network, path)
+    elif kind == "pajek":
+        _write_pajek(network, path)
     else:
         import networkx as nx
 
@@ -120,6 +124,7 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNREADABLE = {
     "csv": re.compile(r"\A\s|\s\Z|\A\Z|[\0\ud800-\udfff]"),
+    "pajek": re.compile(r"[\n\r\0\ud800-\udfff]"),
     "graphml": _XML,
     "gexf": _XML,
 }
@@ -135,6 +140,16 @@ def _write_csv(network: Network, path: Path) -> None:
     table = pd.DataFrame({header[0]: names[np.concatenate([u, lone])], header[1]: second})
     is_plain = all(map(re.compile(r"[\w.@-][\w .@-]*").fullmatch, names))
     table.to_csv(path, index=False, quoting=csv.QUOTE_MINIMAL if is_plain else csv.QUOTE_ALL)
+
+
+def _write_pajek(network: Network, path: Path) -> None:
+    u, v = network.edges()
+    labels = (re.sub(r'(["\\])', r"\\\1", str(node)) for node in network.nodes)
+    lines = [f"*Vertices {network.n_nodes}", *(f'{i} "{label}"' for i, label in enumerate(labels, start=1)), "*Edges"]
+    lines += [f"{a} {b}" for a, b in zip((u + 1).tolist(), (v + 1).tolist(), strict=True)]
+    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    with opener(path, "wt", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
 
 
 #: The marks of the sides of a row.
