@@ -6,8 +6,10 @@ first used, so that importing the package costs next to nothing; all other metho
 subpackage, as `reident.tables.t_closeness`.
 """
 
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import lazy_loader
@@ -26,3 +28,16 @@ def __getattr__(name: str) -> Any:
         homes = [] if name.startswith("_") else [s for s in _subpackages if name in dir(import_module(f"reident.{s}"))]
         hint = f" does not exist: it is `reident.{homes[0]}.{name}`" if homes else " does not exist"
         raise AttributeError(f"`reident.{name}`{hint}", name=name, obj=import_module("reident")) from None
+
+
+class _Results(ModuleType):
+    """The module from which notebooks of version 0.2 import `declare`; `reident.sweep` is a function now."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(import_module("reident.experiments.results"), name)
+
+
+for _former in (f"{__name__}.sweep", f"{__name__}.sweep.result"):
+    sys.modules[_former] = _Results(_former)

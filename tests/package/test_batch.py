@@ -287,18 +287,18 @@ def test_files_beside_a_notebook_count(tmp_path):
 @pytest.mark.slow
 def test_a_batch_is_run_again_where_a_helper_changed_and_expected_errors_are_none(tmp_path, capfd):
     cells = [
-        "import helper\nfrom reident.experiments.results import declare",
-        "declare({'v': helper.VALUE, 'n': len(pair)}, out)",
+        "import helper\nfrom reident.sweep.result import declare  # as version 0.2 had it",
+        "declare({'v': helper.VALUE, 'n': len(pair), 'a': a}, out)",
         "1 / 0",
         "print('after')",
     ]
-    path = write_notebook(tmp_path / "n.ipynb", *cells, parameters="out: str | None = None\npair = (1, 2)\nb = 2")
+    path = write_notebook(tmp_path / "n.ipynb", *cells, parameters="out: str | None = None\npair = (1, 2)\na, b = 1, 2")
     notebook = json.loads(path.read_text())
     notebook["cells"][4]["metadata"]["tags"] = ["raises-exception"]
     for cell in notebook["cells"]:
         cell.pop("id")  # as older programs write notebooks
     path.write_text(json.dumps(notebook))
-    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {b: [5]}\nparameters: {pair: [1, 2, 3]}")
+    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {a: [5]}\nparameters: {pair: [1, 2, 3]}")
     started = []
     for value in (1, 1, 2):
         (tmp_path / "helper.py").write_text(f"VALUE = {value}")
@@ -306,7 +306,7 @@ def test_a_batch_is_run_again_where_a_helper_changed_and_expected_errors_are_non
         assert record["status"] == "ok", record
         started.append(record["started"])
         row = pd.read_parquet(tmp_path / "o" / "results.parquet").iloc[0]
-        assert (row["v"], row["n"]) == (value, 3)
+        assert (row["v"], row["n"], row["a"]) == (value, 3, 5)
     assert started[0] == started[1] != started[2]
     executed = json.loads((tmp_path / "o" / record["name"] / "notebook.ipynb").read_text())
     assert "after" in json.dumps(executed["cells"][-1]["outputs"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -55,11 +56,11 @@ def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     DataError
         If the file is no notebook, or no cell or several have the tag.
     """
-    return {name: _literal(statement.value) for name, statement in _assignments(notebook).items()}
+    return {name: _literal(value) for name, (value, _) in _assignments(notebook).items()}
 
 
-def _assignments(notebook: str | Path) -> dict[str, ast.Assign | ast.AnnAssign]:
-    """Return the assignment of each parameter."""
+def _assignments(notebook: str | Path) -> dict[str, tuple[ast.expr | None, ast.expr | None]]:
+    """Return value and annotation of each parameter."""
     tagged = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
         raise DataError(
@@ -69,12 +70,24 @@ def _assignments(notebook: str | Path) -> dict[str, ast.Assign | ast.AnnAssign]:
         statements = ast.parse(tagged[0]["source"]).body
     except SyntaxError as error:
         raise DataError(f"the parameters cell of {Path(notebook).name!r} is not valid Python: {error}") from error
-    assignments: dict[str, ast.Assign | ast.AnnAssign] = {}
+    assignments: dict[str, tuple[ast.expr | None, ast.expr | None]] = {}
     for statement in statements:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            assignments |= {target.id: statement for target in targets if isinstance(target, ast.Name)}
+            annotation = getattr(statement, "annotation", None)
+            named = itertools.chain.from_iterable(_named(target, statement.value) for target in targets)
+            assignments |= {name: (value, annotation) for name, value in named}
     return assignments
+
+
+def _named(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield each name that an assignment sets, with its value: ``a, b = 1, 2`` sets two."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple):
+        values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
+        for part, its_value in itertools.zip_longest(target.elts, values):
+            yield from _named(part, its_value)
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -104,10 +117,10 @@ def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dic
                 f"`{name}` must be a parameter of {file}, which has {', '.join(assignments) or 'none'}"
             )
         check_plain(value, name)
-        assignment = assignments[name]
-        default = _literal(assignment.value)
-        if default is None and isinstance(assignment, ast.AnnAssign):
-            fits, kind = _fits(value, assignment.annotation), ast.unparse(assignment.annotation)
+        expression, annotation = assignments[name]
+        default = _literal(expression)
+        if default is None and annotation is not None:
+            fits, kind = _fits(value, annotation), ast.unparse(annotation)
         else:
             fits, kind = _is_like(value, default), f"{type(default).__name__} as its default {default!r}"
             if isinstance(value, list) and isinstance(default, list | tuple) and default:
