@@ -40,4 +40,4 @@ class _Results(ModuleType):
 
 
 for _former in (f"{__name__}.sweep", f"{__name__}.sweep.result"):
-    sys.modules[_former] = _Results(_former)
+    sys.modules.setdefault(_former, _Results(_former))
