@@ -34,6 +34,7 @@ def test_a_row_is_the_trial_on_its_own_stream():
 
 
 @pytest.mark.parametrize("jobs", [2])
+@pytest.mark.slow
 def test_workers_give_the_rows_of_one_process(jobs):
     pd.testing.assert_frame_equal(run(jobs=jobs), run())
 
@@ -103,6 +104,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
 # The socket of a worker that killed itself is closed when it is collected.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("trial", "jobs"), [(grid_trials.failing, 1), (grid_trials.deadly, 2)])
+@pytest.mark.slow
 def test_a_failed_trial_is_named_and_the_others_are_stored(tmp_path, trial, jobs):
     grid = {"mu": [1, 2, 3]}
     with pytest.raises(rd.TrialError, match=r"1 of 3 trials failed(.|\n)*mu=2") as caught:

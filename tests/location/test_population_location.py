@@ -235,6 +235,7 @@ def test_the_map_of_unconnected_parts_certifies_no_record():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.slow
 def test_landmarks_give_the_shape_of_many_records_whose_distances_differ_in_worth(monkeypatch, missing):
     # Long distances are worth nothing: chains fix the landmarks, the others lie by their sure distances to these.
     homes = people(towns(), 240)

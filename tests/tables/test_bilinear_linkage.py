@@ -43,6 +43,7 @@ def feasible(blocks, rows):
     return -found.fun > 1e-6
 
 
+@pytest.mark.slow
 def test_certificate_proves_the_bound():
     release, original = files(12, 2, 0, noise=1.0)
     rows = forms(release, original)
@@ -59,6 +60,7 @@ def test_certificate_proves_the_bound():
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 10), p=st.integers(1, 3))
+@pytest.mark.slow
 def test_no_fewer_are_linked_than_by_the_best_weights(seed, n, p):
     release, original = files(n, p, seed, noise=1.0)
     best = learn_linkage(release, original)

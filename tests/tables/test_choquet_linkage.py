@@ -189,6 +189,7 @@ def test_both_formulations_agree(seed, n, p, model):
 @pytest.mark.whole
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 4))
+@pytest.mark.slow
 def test_richer_models_link_no_fewer(seed, n, p, k):
     _, original = files(n, p, seed)
     release = microaggregate(original, [[c] for c in original.columns], min(k, n)).table

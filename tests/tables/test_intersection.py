@@ -63,6 +63,7 @@ HIERARCHIES = {
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from(["ola", "mondrian"]))
+@pytest.mark.slow
 def test_equals_the_naive_attack(seed, n_releases, method):
     table = people(30, seed)
     generator = np.random.default_rng(seed)

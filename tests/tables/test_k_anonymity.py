@@ -118,6 +118,7 @@ def check_against_brute_force(table, k, limit, naive_rules, rules):
 
 @settings(max_examples=10, deadline=None)
 @given(TABLES, st.integers(1, 4), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+@pytest.mark.slow
 def test_lattice_is_that_of_brute_force(table, k, limit):
     check_against_brute_force(table, k, limit, {}, {})
 
@@ -321,6 +322,7 @@ def test_column_names_and_indices_of_any_kind(method):
     assert release.table[2].tolist() == table.loc[release.classes >= 0, 2].tolist()
 
 
+@pytest.mark.slow
 def test_mondrian_cuts_categories_as_their_hierarchy_lists_them():
     places = Hierarchy([["Rome", "south"], ["Oslo", "north"], ["Bari", "south"], ["Bergen", "north"]])
     table = pd.DataFrame({"place": ["Rome", "Oslo", "Bari", "Bergen"] * 2})

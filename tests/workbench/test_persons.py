@@ -151,6 +151,7 @@ def test_the_column_is_proposed_where_an_identifier_repeats():
     assert repeated_ids(regions) == []
 
 
+@pytest.mark.slow
 def test_open_assess_and_check_count_persons(tmp_path):
     table = visits(200, 5, ages=30)
     table.drop(columns="nr").to_csv(tmp_path / "visits.csv", index=False)

@@ -116,6 +116,7 @@ def test_a_database_that_is_no_geopackage_and_old_workbooks_are_refused(tmp_path
 
 
 @pytest.mark.parametrize("kind", ["csv.gz", "csv", "xlsx", "parquet"])
+@pytest.mark.slow
 def test_reading_keeps_to_the_memory_that_is_named(tmp_path, monkeypatch, kind):
     path = tmp_path / f"a.{kind}"
     if kind == "csv.gz":

@@ -70,6 +70,7 @@ def counted(monkeypatch, stop_after=None, how=None):
     return judged
 
 
+@pytest.mark.slow
 def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         every = counted(patched)
