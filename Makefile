@@ -18,7 +18,7 @@ endif
 .PHONY: help reproduce test test-all fuzz faults lint lab bench docs clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
-	@echo "make test        run the tests but those that take long"
+	@echo "make test        run all tests but those marked slow"
 	@echo "make test-all    run the whole test suite, then the fast tests of kernels and methods without JIT, as CI does"
 	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (an hour)"
 	@echo "make faults      give garbage to every argument, kill each kind of work 50 times, fill disks, damage files (two hours)"

@@ -304,6 +304,8 @@ def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, mess
         ('% made by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
         ("*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
         ("*Arcs\n1 2\n", "'\\*Vertices n' with the number of nodes"),
+        ("*Vertices\n*Edges\n1 2\n", "'\\*Vertices n' with the number of nodes"),
+        ("*Vertices 2\n*Edges\n1 3\n", "'\\*Vertices n' with the number of nodes"),
         ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
     ],
 )

@@ -58,3 +58,14 @@ def test_from_methods_to_the_map(patients):
 
 def test_names_of_the_former_version_are_read():
     assert rd.Step("k_anonymity_lattice", k=3).listed["method"] == "k_anonymity"
+    with pytest.raises(rd.ParameterError, match="registered anonymiser"):
+        rd.Step(["k_anonymity"])
+
+
+def test_declare_is_found_where_it_was_and_sweep_stays_a_function():
+    from reident.sweep.result import declare
+
+    from reident.experiments import results
+
+    assert declare is results.declare
+    assert callable(rd.sweep)

@@ -90,9 +90,9 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
-    """Return a hash of a module's syntax tree, which has no comments and layout, without docstrings; and its imports.
+    """Return a hash of a module's code without comments, docstrings and layout, and the modules that it imports.
 
-    The tree is not kept: many of them slow the garbage collector down.
+    Its syntax tree is not kept: many of them slow the garbage collector down.
     """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in _statements(tree):

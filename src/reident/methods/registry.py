@@ -81,12 +81,10 @@ def find(name: str, role: str | None = None) -> Entry:
     ParameterError
         If there is none of this name, or it has another role; the message lists the names there are.
     """
-    listed = entries(role)
-    name = FORMER.get(name, name)
-    for entry in listed:
-        if entry.name == name:
-            return entry
-    names = ", ".join(entry.name for entry in listed)
+    listed = {entry.name: entry for entry in entries(role)}
+    if isinstance(name, str) and (entry := listed.get(name) or listed.get(FORMER.get(name, ""))):
+        return entry
+    names = ", ".join(listed)
     raise ParameterError(f"`name` must be that of a registered {role or 'method'}, got {name!r}: there are {names}")
 
 

@@ -125,7 +125,8 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
             section = cells[0].lower()
             is_directed |= section.startswith("*arcs")
             if section == "*vertices":
-                names = {str(i): str(i) for i in range(1, int(cells[1]) + 1)}
+                count = int(cells[1]) if cells[1:] and cells[1].isdigit() else 0
+                names = {str(i): str(i) for i in range(1, count + 1)}
         elif section == "*vertices" and len(cells) > 1:
             names[cells[0]] = cells[1]
         elif section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -111,21 +110,14 @@ def automatic_hierarchy(column: pd.Series) -> Hierarchy:
     values = pd.unique(column.dropna().astype(str) if days else column.dropna())
     if not len(values):
         raise DataError(f"column {column.name!r} must have values, got none")
-    listed = tuple(values.tolist())
-    return _of_values(listed, tuple(map(type, listed)), is_numeric(column))  # 1 and 1.0 are equal, but not alike
-
-
-@lru_cache(maxsize=16)  # a search makes the hierarchies of the same few columns a hundred times
-def _of_values(values: tuple[Any, ...], types: tuple[type, ...], numeric: bool) -> Hierarchy:
-    del types
-    texts = [str(value) for value in values]
-    if not numeric and all(_DATE.fullmatch(text) for text in texts):
+    numeric = is_numeric(column)
+    spread = float(np.ptp(values.astype(float))) if numeric else 0.0
+    if not numeric and all(_DATE.fullmatch(str(value)) for value in values):
         return Hierarchy.from_dates(values)
-    if not numeric and len({len(text) for text in texts}) == 1 and all(_CODE.fullmatch(text) for text in texts):
-        return Hierarchy.from_prefixes(sorted(texts))
-    spread = float(np.ptp(np.array(values, dtype=float))) if numeric else 0.0
+    if not numeric and len({len(str(value)) for value in values}) == 1 and all(_CODE.fullmatch(str(v)) for v in values):
+        return Hierarchy.from_prefixes(sorted(str(value) for value in values))
     if spread <= 0:
         return Hierarchy([[value, "*"] for value in sorted(values, key=str)])
     width = round_up(spread / 32)
     widths = [width * 2**level for level in range(6) if width * 2**level < 2 * spread]
-    return Hierarchy.from_intervals(sorted(values), widths)
+    return Hierarchy.from_intervals(sorted(values.tolist()), widths)
