@@ -7,11 +7,6 @@ from reident.kernels.places import lipschitz
 from reident.places.tolerance import shortest_intervals
 
 
-def places(n, seed, spread=5.0):
-    rng = np.random.default_rng(seed)
-    return np.column_stack([50 + spread * rng.random(n), 8 + spread * rng.random(n)])
-
-
 def chebyshev(coordinates):
     out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
     lipschitz.chebyshev_matrix(coordinates, 0, 1, out)

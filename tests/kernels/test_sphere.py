@@ -19,29 +19,6 @@ longitudes = st.floats(-180, 180, allow_subnormal=False)
 places = st.lists(st.tuples(latitudes, longitudes), min_size=1, max_size=6)
 
 
-def naive_great_circle_km(lat_p, lon_p, lat_q, lon_q):
-    """Angle between two 3-D vectors by the arc tangent of cross and dot product, in plain Python."""
-    p, q = (
-        (
-            math.cos(math.radians(lat)) * math.cos(math.radians(lon)),
-            math.cos(math.radians(lat)) * math.sin(math.radians(lon)),
-            math.sin(math.radians(lat)),
-        )
-        for lat, lon in ((lat_p, lon_p), (lat_q, lon_q))
-    )
-    cross = (p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0])
-    dot = sum(a * b for a, b in zip(p, q, strict=True))
-    return 6371.0 * math.atan2(math.sqrt(sum(c * c for c in cross)), dot)
-
-
-@given(latitudes, longitudes, latitudes, longitudes)
-def test_pairs_equal_the_naive_twin(lat_p, lon_p, lat_q, lon_q):
-    comp = great_circle_pairs_km([lat_p], [lon_p], [lat_q], [lon_q])[0]
-    ref = naive_great_circle_km(lat_p, lon_p, lat_q, lon_q)
-    # A tenth of a millimetre: the polynomial arcsine is that good.
-    assert comp == pytest.approx(ref, abs=1e-7)
-
-
 @pytest.mark.parametrize("spread_deg", [0.0, 1e-9, 1e-5, 1e-2, 1.0, 180.0])
 def test_within_a_metre_of_an_outside_library(spread_deg):
     rng = np.random.default_rng(1)

@@ -7,7 +7,6 @@ import itertools
 import networkx as nx
 import pytest
 
-from reident import SearchLimitWarning
 from reident.data.simulate import preferential_attachment
 from reident.networks import coalition, implant, naive_anonymise, recover
 
@@ -56,16 +55,6 @@ def test_slack_finds_what_changed():
     assert plan.nodes in recover(changed, plan, degree_slack=2, edge_slack=1).placements
 
 
-def test_slack_ranks_by_fit():
-    """Two placements are within the slack; the one that is planted fits better, and so the targets are found."""
-    graph = preferential_attachment(2000, 5, rng=3)
-    for seed in range(5):
-        plan = implant(graph, [5, 6, 7], k=7, d0=10, d1=20, rng=seed)
-        found = recover(plan.network, plan, degree_slack=2, edge_slack=2)
-        assert found.misfit == 0
-        assert found.mapping == {5: 5, 6: 6, 7: 7}
-
-
 def test_coalition_finds_itself_and_its_friends():
     graph = preferential_attachment(400, 5, rng=4)
     inner = graph.to_networkx()
@@ -80,10 +69,3 @@ def test_coalition_finds_itself_and_its_friends():
     alone = {node for node, own in seen.items() if own and list(seen.values()).count(own) == 1}
     assert set(found.mapping) == alone
     assert alone
-
-
-def test_search_limit_is_said():
-    graph = preferential_attachment(200, 3, rng=1)
-    plan = implant(graph, [1], k=5, d0=3, d1=3, rng=1)
-    with pytest.warns(SearchLimitWarning, match="reached 1 nodes"):
-        recover(plan.network, plan, node_limit=1)

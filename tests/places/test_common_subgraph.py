@@ -62,25 +62,6 @@ def test_unperturbed_release_gives_the_truth(seed, ties):
     assert alone.n_candidates == 9 * 9
 
 
-def test_permuting_the_rows_permutes_the_links():
-    release, known, _ = files(1)
-    rng = np.random.default_rng(0)
-    plain = common_subgraph_attack(release, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
-    order = rng.permutation(9)
-    shuffled = release[0].iloc[order], release[1][np.ix_(order, order)]
-    other = common_subgraph_attack(shuffled, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
-    assert plain.n_edges == other.n_edges
-
-    def cliques(linkage):
-        return {
-            frozenset(part[["release", "known"]].itertuples(index=False, name=None))
-            for _, part in linkage.all_links.groupby("clique")
-        }
-
-    assert cliques(plain) == cliques(other)
-    assert plain.n_max_cliques == len(cliques(plain))
-
-
 def test_ties_are_drawn_evenly_and_counted():
     # Two known records at one place with one label: each explains the release equally well.
     release = pd.DataFrame({"sex": ["f", "m"]}), np.array([[0.0, 10], [10, 0]])

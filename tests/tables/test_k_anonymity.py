@@ -123,7 +123,7 @@ def test_lattice_is_that_of_brute_force(table, k, limit):
     check_against_brute_force(table, k, limit, {}, {})
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(TABLES, st.integers(1, 4))
 def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ from reident import PrivacyWarning
 from reident.tables import swap_ranks
 
 
-@pytest.mark.parametrize("percent", [*range(1, 101), 0.5, 2.3, 33.3])
+@pytest.mark.parametrize("percent", [1, 2, 7, 14, 28, 29, 55, 57, 58, 99, 100, 0.5, 2.3, 33.3])
 @pytest.mark.parametrize("n", [100, 200, 1000])
 def test_the_window_is_the_stated_share(percent, n):
     window = int(Fraction(str(percent)) * n / 100)
