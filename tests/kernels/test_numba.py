@@ -12,10 +12,13 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from shapely import box
 
 import reident as rd
 from reident.kernels import _numba
+from reident.kernels._argsort import argsort
 from reident.kernels._cache import cache_folder, remove_damaged
 from reident.kernels._numba import in_parts
 from reident.workbench.examples import example_places
@@ -162,3 +165,16 @@ def test_the_cache_folder_follows_from_the_sources(tmp_path):
         folders.add(subprocess.check_output([sys.executable, tmp_path / "_cache.py"], text=True))
     assert len(folders) == 2
     assert len(cache_folder().name) == 16
+
+
+FLOATS = st.floats(allow_nan=False)
+VECTORS = st.lists(FLOATS, max_size=70) | st.lists(st.integers(-3, 3), max_size=70)
+
+
+def _vector(values):
+    return np.array(values, dtype=float if any(isinstance(v, float) for v in values) else np.int64)
+
+
+@given(VECTORS)
+def test_positions_are_those_of_a_stable_sort(values):
+    assert argsort(_vector(values)).tolist() == sorted(range(len(values)), key=values.__getitem__)

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
+import naive_lipschitz as naive
 from reident import great_circle_km
 from reident.kernels.location import tangents
 from reident.kernels.places import lipschitz, sphere
 from reident.places import great_circle_cross_km, great_circle_pairs_km
+from reident.places.tolerance import shortest_intervals
 
 latitudes = st.floats(-90, 90, allow_subnormal=False)
 longitudes = st.floats(-180, 180, allow_subnormal=False)
@@ -88,3 +90,29 @@ def test_degenerate_inputs():
     # At a pole the longitude does not matter.
     assert great_circle_km([90.0, 90.0, -90.0], [0.0, 77.0, -5.0])[0] == pytest.approx([0, 0, np.pi * 6371], abs=1e-9)
     assert great_circle_km([10.0, 10.0], [180.0, -180.0])[0, 1] == pytest.approx(0, abs=1e-9)
+
+
+def chebyshev(coordinates):
+    out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
+    lipschitz.chebyshev_matrix(coordinates, 0, 1, out)
+    lipschitz.chebyshev_matrix(coordinates, 1, coordinates.shape[1], out)
+    return out
+
+
+def test_tiles_meet_without_a_seam():
+    coordinates = np.random.default_rng(0).random((6, 2 * 256 + 3))
+    if not hasattr(lipschitz.chebyshev_matrix, "py_func"):
+        coordinates = coordinates[:, :40]
+    ref = np.abs(coordinates[:, :, None] - coordinates[:, None, :]).max(axis=0)
+    np.testing.assert_array_equal(chebyshev(coordinates), ref)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 20), min_size=2, max_size=12), st.floats(0.05, 0.95))
+def test_shortest_interval_is_the_shortest_of_all(values, alpha):
+    simulated = np.array(values, dtype=float)[:, None]
+    count = int(np.ceil(alpha * len(values) - 1e-9))
+    lo, hi = shortest_intervals(simulated, np.array([count]))
+    assert (lo[0, 0], hi[0, 0]) == naive.shortest_interval(values, alpha)
+    inside = (lo[0] <= simulated) & (simulated <= hi[0])
+    assert inside.sum() >= count

@@ -1,11 +1,16 @@
 """The graph theoretic linkage attack, end to end."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
 from reident.data.datasets import load_poets
+from reident.places import LinkageQuality
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +146,33 @@ def test_missing_distances_and_near_labels():
     assert as_pairs(near) == set(truth.items())
     with pytest.raises(ParameterError, match="`label_tolerances` must name columns of `quasi`"):
         common_subgraph_attack(older, known, label_tolerances={"town": 1}, **options)
+
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
+
+
+@given(pairs, pairs)
+def test_by_definition(links, truth):
+    comp = linkage_quality(links, truth)
+    hits = sum(pair in set(truth) for pair in set(links))
+    assert (hits, len(set(links)) - hits, len(set(truth)) - hits) == (comp.TP, comp.FP, comp.FN)
+    if links:
+        assert comp.precision == hits / len(set(links))
+    if truth:
+        assert comp.recall == hits / len(set(truth))
+
+
+def test_forms_of_links():
+    ref = LinkageQuality(precision=0.5, recall=1.0, TP=1, FP=1, FN=0)
+    frame = pd.DataFrame({"known": ["a", "b"], "release": [1, 2]})
+    for links in (frame, [(1, "a"), (2, "b")], {1: "a", 2: "b"}, {(1, "a"), (2, "b")}):
+        assert linkage_quality(links, {1: "a"}) == ref
+
+
+def test_nothing_claimed_and_nothing_true():
+    nothing = linkage_quality([], {1: "a"})
+    assert math.isnan(nothing.precision)
+    assert (nothing.recall, nothing.FN) == (0.0, 1)
+    none_true = linkage_quality({1: "a"}, {})
+    assert none_true.precision == 0.0
+    assert math.isnan(none_true.recall)

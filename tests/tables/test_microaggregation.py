@@ -1,13 +1,15 @@
 """Microaggregation and the other maskings of numeric columns."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from naive_linkage import mdav, pairs
-from reident import ParameterError, microaggregate
+from reident import ParameterError, PrivacyWarning, microaggregate
 from reident.kernels.tables.mdav import mdav_clusters
-from reident.tables import add_noise, round_values
+from reident.tables import add_noise, round_values, swap_ranks
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 
@@ -110,3 +112,35 @@ def test_rounding():
     many = pd.DataFrame({"v": np.full(4000, 3.0)})
     # Bernoulli(.3) times 10: five standard errors.
     assert round_values(many, base=10, method="random", rng=1).table["v"].mean() == pytest.approx(3, abs=5 * 0.0725)
+
+
+@pytest.mark.parametrize("percent", [1, 2, 7, 14, 28, 29, 55, 57, 58, 99, 100, 0.5, 2.3, 33.3])
+@pytest.mark.parametrize("n", [100, 200, 1000])
+def test_the_window_is_the_stated_share(percent, n):
+    window = int(Fraction(str(percent)) * n / 100)
+    if not window:
+        return
+    column = pd.DataFrame({"pay": np.arange(float(n))})
+    found = swap_ranks(column, percent=percent, rng=7).table["pay"].to_numpy()
+    partner = found.astype(int)
+    np.testing.assert_array_equal(partner[partner], np.arange(n))  # swaps in pairs
+    moved = np.abs(partner - np.arange(n))
+    assert moved.max() <= window
+    free = np.flatnonzero(moved == 0)
+    assert (np.diff(free) > window).all()  # a rank that keeps its value had no free rank within the window
+
+
+def test_29_per_cent_of_100_records_is_not_28():
+    column = pd.DataFrame({"pay": np.arange(100.0)})
+    at = {percent: swap_ranks(column, percent=percent, rng=1).table["pay"].tolist() for percent in (28, 29)}
+    assert at[28] != at[29]
+
+
+@pytest.mark.parametrize(("percent", "n"), [(5, 15), (0.1, 400), (1, 99)])
+def test_a_window_of_less_than_one_record_is_announced(percent, n):
+    column = pd.DataFrame({"pay": np.arange(float(n)), "group": ["a", "b", "c"] * (n // 3) + ["a"] * (n % 3)})
+    with pytest.warns(PrivacyWarning, match="no value moves: .* give at least") as caught:
+        found = swap_ranks(column, "pay", percent=percent)
+    assert found.table["pay"].tolist() == column["pay"].tolist()
+    least = float(str(caught[0].message).split()[-1])
+    assert (swap_ranks(column, "pay", percent=least).table["pay"] != column["pay"]).any()
