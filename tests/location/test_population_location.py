@@ -6,10 +6,9 @@ from shapely.geometry import Polygon
 
 from reident import embed_distances, great_circle_km
 from reident.location import calibrate_distances, locate_by_population
-from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
-from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
+from reident.location.split_half_validation import chance_by_others, chance_of_agreement
 from reident.places import great_circle_pairs_km
 from reident.places.distances import unit_vectors
 
@@ -96,17 +95,6 @@ def test_the_share_of_wrong_maps_that_agree_is_counted_in_pairs():
     still = np.broadcast_to(np.eye(3), (2, 3, 3))
     np.testing.assert_array_equal(chance_by_others(x, [still] * 4, np.zeros(9)), 1)
     np.testing.assert_array_equal(chance_by_others(x, [], near_km), 1)
-
-
-def test_halves_share_no_record_and_are_cut_across():
-    rng = np.random.default_rng(0)
-    x = unit_vectors(rng.uniform(48, 54, 51), rng.uniform(7, 9, 51))
-    (south, north), (west, east) = regional_halves(x)
-    for halves in ((south, north), (west, east)):
-        assert sorted(np.concatenate(halves)) == list(range(51))
-    lat = np.degrees(np.arcsin(x[:, 2]))
-    assert abs(lat[south].mean() - lat[north].mean()) > 2  # the long direction first
-    assert abs(lat[west].mean() - lat[east].mean()) < 1
 
 
 def test_the_chance_of_agreement_holds_for_maps_at_random():
@@ -212,15 +200,3 @@ def test_the_map_of_unconnected_parts_certifies_no_record():
     assert whole.any()
     assert (found.certificate.loc[whole, "p_value"] == 1).all()
     assert (found.certified().to_numpy() & (errors_km(found, homes) > 25)).mean() < 0.05
-
-
-def test_who_has_no_sure_distance_lies_at_the_nearest_landmark(monkeypatch):
-    homes = people(towns(), 60)
-    d, sd = distances(homes), np.ones((60, 60))
-    sd[5], sd[:, 5] = np.inf, np.inf
-    monkeypatch.setattr(shapes, "_MANY", 50)
-    monkeypatch.setattr(shapes, "_LANDMARKS", 40)
-    found = fit_shape(d, sd)
-    assert 5 not in found.fixed
-    assert np.isfinite(found.x).all()
-    np.testing.assert_allclose(np.linalg.norm(found.x, axis=1), 1)

@@ -8,15 +8,7 @@ import pytest
 
 from reident import DataError
 from reident.data import sample_network
-from reident.data.simulate import preferential_attachment
-from reident.networks import (
-    drop_unlikely_edges,
-    find_seeds,
-    link_scores,
-    mapping_quality,
-    naive_anonymise,
-    propagate,
-)
+from reident.networks import find_seeds, mapping_quality, naive_anonymise, propagate
 from reident.networks.graph import as_network
 
 
@@ -81,11 +73,3 @@ def test_mixed_directions_and_bad_seeding_are_refused(network):
         propagate(nx.DiGraph([(0, 1)]), network, {0: 0})
     with pytest.raises(DataError, match="no clique of 3"):
         find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique_size=3)
-
-
-def test_pruning():
-    graph = preferential_attachment(60, 4, rng=1)
-    ranked = sorted(link_scores(graph))
-    assert sorted(link_scores(graph, zip(*drop_unlikely_edges(graph, n=40).edges(), strict=True))) == ranked[40:]
-    assert drop_unlikely_edges(graph, n=0).n_edges == graph.n_edges
-    assert drop_unlikely_edges(graph, n=graph.n_edges).n_edges == 0

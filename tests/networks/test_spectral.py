@@ -6,13 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reident.data import sample_network
-from reident.networks import (
-    find_seeds,
-    naive_anonymise,
-    spectral,
-    spectral_match,
-)
+from reident.networks import find_seeds, naive_anonymise, spectral_match
 from reident.networks.graph import as_network
 from reident.networks.spectral import _spectral
 
@@ -48,19 +42,3 @@ def test_the_same_network_is_matched_under_other_names():
     assert set(match.margins) == set(truth)
     assert min(match.margins.values()) > 0
     assert find_seeds(release.network, network, method="spectral").mapping.items() <= truth.items()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_another_processor_matches_the_same(monkeypatch, seed):
-    """Other linear algebra gives other signs and last bits; of leaves at one node none is chosen by them."""
-    rng = np.random.default_rng(seed)
-    network = nx.barabasi_albert_graph(60, 1, seed=seed)
-    known = sample_network(network, edges=0.9, rng=seed)
-    here, exact = spectral_match(network, known, rounds=0).mapping, spectral._spectrum
-
-    def elsewhere(network):
-        values, vectors = exact(network)
-        return values, vectors * rng.choice([-1.0, 1.0], len(values)) + rng.normal(0, 1e-14, vectors.shape)
-
-    monkeypatch.setattr(spectral, "_spectrum", elsewhere)
-    assert spectral_match(network, known, rounds=0).mapping == here

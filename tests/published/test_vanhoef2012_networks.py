@@ -67,11 +67,7 @@ def test_public_files_hold_what_the_table_says(row):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "k", "additions", "both"),
-    [
-        ("powergrid", 50, 449, 92),
-        ("caltech36", 50, 7913, 2379),
-        ("powergrid", 10, 55, 19),
-    ],
+    [("powergrid", 50, 449, 92), ("caltech36", 50, 7913, 2379), ("powergrid", 10, 55, 19)],
 )
 def test_cost_of_the_degree_programme(name, k, additions, both):
     degrees = as_network(load_graph(name)).degrees

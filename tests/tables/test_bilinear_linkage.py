@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from naive_linkage import files, standardise
@@ -58,20 +56,6 @@ def test_certificate_proves_the_bound():
     assert round(learned.upper_bound * 12) == 12 - least == round(learned.ratio * 12)
 
 
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 10), p=st.integers(1, 3))
-@pytest.mark.slow
-def test_no_fewer_are_linked_than_by_the_best_weights(seed, n, p):
-    release, original = files(n, p, seed, noise=1.0)
-    best = learn_linkage(release, original)
-    found = learn_linkage(release, original, model="bilinear")
-    climbed = learn_linkage(release, original, model="bilinear", method="climb")
-    assert best.is_optimal
-    assert found.is_optimal
-    assert found.ratio >= best.ratio
-    assert link_records(release, original).ratio <= climbed.ratio <= found.ratio == found.lower_bound
-
-
 def test_its_matrix_is_a_distance_and_what_it_is_said_to_be():
     release, original = files(30, 3, 5)
     learned = learn_linkage(release, original, model="bilinear", method="climb")
@@ -87,16 +71,6 @@ def test_its_matrix_is_a_distance_and_what_it_is_said_to_be():
     d = standardise(release.to_numpy())[:, None] - standardise(original.to_numpy())[None]
     ref = np.einsum("ijk,kl,ijl->ij", d, matrix.to_numpy(), d)
     assert link_records(release, original, distance=learned).links["distance"].to_numpy() == pytest.approx(ref.min(1))
-
-
-def test_diagonal_matrices_are_weights():
-    release, original = files(30, 3, 7)
-    weights = [0.2, 0.5, 0.3]
-    matrix = pd.DataFrame(np.diag(weights), index=original.columns, columns=original.columns)
-    ref = link_records(release, original, distance="weighted_mean", weights=weights).links
-    comp = link_records(release, original, distance=matrix).links
-    assert (ref["known"] == comp["known"]).all()
-    assert comp["distance"].to_numpy() == pytest.approx(ref["distance"].to_numpy())
 
 
 def test_a_search_that_is_stopped_has_bounds():

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from fuzz.links import draw_conflicts, least_size
 from naive_linkage import choquet, files, sets, standardise
-from reident import DataError, SearchLimitWarning, learn_linkage, link_records, microaggregate
-from reident.kernels.tables.hitting_set import small_hitting_set
+from reident import DataError, SearchLimitWarning, learn_linkage, link_records
 from reident.kernels.tables.linkage_rows import rivals
 from reident.tables.choquet import _benders
 from reident.tables.choquet._benders import cover_bound, solve_cover
@@ -108,18 +106,6 @@ def test_certificate_proves_the_bound(model, seed):
     assert round(learned.upper_bound * 14) == 14 - least == round(learned.ratio * 14)
 
 
-def test_local_search_finds_the_smallest_hitting_set_nearly_always():
-    rng = np.random.default_rng(5)
-    found = []
-    for _ in range(200):
-        conflicts, n, seed = draw_conflicts(rng)
-        starts = np.concatenate([[0], np.cumsum([len(conflict) for conflict in conflicts])]).astype(np.int64)
-        members = np.concatenate([np.empty(0, np.int64), *conflicts])
-        pick = small_hitting_set(starts, members, n, 300, np.random.default_rng(seed))
-        found.append(pick.sum() == least_size(conflicts, n))
-    assert np.mean(found) > 0.98
-
-
 def draw_cover(rng):
     """Return conflicts of ten records, and the fewest records that hit all of them, by trying every choice."""
     conflicts = [
@@ -167,24 +153,6 @@ def test_both_formulations_agree(seed, n, p, model):
     assert fast.ratio == plain.ratio
     assert fast.upper_bound == pytest.approx(plain.upper_bound)
     assert plain.certificate == []
-
-
-@pytest.mark.whole
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 4))
-@pytest.mark.slow
-def test_richer_models_link_no_fewer(seed, n, p, k):
-    _, original = files(n, p, seed)
-    release = microaggregate(original, [[c] for c in original.columns], min(k, n)).table
-    if np.ptp(release.to_numpy(), axis=0).max() == 0:
-        return
-    ratios = [link_records(release, original).ratio]
-    for model in ("weighted_mean", "choquet"):
-        learned = learn_linkage(release, original, model=model)
-        assert learned.is_optimal
-        assert learned.lower_bound <= learned.upper_bound
-        ratios.append(learned.ratio)
-    assert ratios == sorted(ratios)
 
 
 @pytest.mark.whole
@@ -239,15 +207,6 @@ def test_many_records_are_bounded_in_parts(monkeypatch, model):
 
 
 @pytest.mark.whole
-def test_order_of_records_does_not_matter_and_the_seed_repeats():
-    release, original = files(25, 3, 9)
-    first = learn_linkage(release, original, model="choquet", rng=3)
-    shuffled = learn_linkage(release.sample(frac=1, random_state=1), original, model="choquet", rng=3)
-    assert first.measure == shuffled.measure
-    assert first.certificate == shuffled.certificate
-
-
-@pytest.mark.whole
 def test_constant_column_gets_no_weight():
     release, original = files(20, 2, 1)
     for model in ("weighted_mean", "choquet"):
@@ -276,21 +235,6 @@ def test_time_limit_returns_the_best_so_far_with_bounds():
         assert not learned.is_optimal
         assert learned.lower_bound <= learned.ratio <= learned.upper_bound
         assert learned.ratio >= link_records(release, original).ratio - 1e-12
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
-@pytest.mark.parametrize("time_limit_s", [0.01, 0.5])
-def test_a_search_that_runs_out_of_time_is_not_undercut_by_a_climb(model, time_limit_s):
-    # Noise leaves no small conflicts: the first x that holds blocks together comes late, the simple mean links half.
-    rng = np.random.default_rng(1)
-    original = pd.DataFrame(rng.lognormal(size=(300, 5)), columns=list("abcde"))
-    release = original * np.exp(rng.normal(size=(300, 5)) * np.linspace(0.1, 0.8, 5))
-    climbed = learn_linkage(release, original, model=model, method="climb").ratio
-    with pytest.warns(SearchLimitWarning, match="time limit"):
-        found = learn_linkage(release, original, model=model, time_limit_s=time_limit_s)
-    assert found.ratio >= 0.9 * climbed
-    assert found.lower_bound <= found.ratio <= found.upper_bound
 
 
 @pytest.mark.whole

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 from reident import DataError
 from reident.tables import Hierarchy
-from reident.tables.disclosure import (
-    equivalence_classes,
-    k_anonymity,
-    l_diversity,
-    t_closeness,
-)
+from reident.tables.disclosure import equivalence_classes, k_anonymity, l_diversity, t_closeness
 
 
 def naive_classes(table, quasi, sensitive):
@@ -110,27 +105,6 @@ def test_several_sensitive_attributes_give_the_worst():
     table = pd.DataFrame({"zip": list("aabb"), "ill": list("xyxy"), "job": list("uuvw")})
     assert l_diversity(table, "zip", ["ill", "job"]) == 1
     assert t_closeness(table, "zip", ["ill", "job"]) == t_closeness(table, "zip", "job")
-
-
-def test_equal_to_pycanon():
-    pycanon = pytest.importorskip("pycanon.anonymity")
-    rng = np.random.default_rng(7)
-    table = pd.DataFrame(
-        {
-            "age": rng.integers(0, 4, 200),
-            "sex": rng.choice(["f", "m"], 200),
-            "ill": rng.choice(list("abcdef"), 200).astype(object),
-            "pay": rng.integers(0, 30, 200),
-        }
-    )
-    quasi = ["age", "sex"]
-    assert k_anonymity(table, quasi) == pycanon.k_anonymity(table, quasi)
-    assert l_diversity(table, quasi, "ill") == pycanon.l_diversity(table, quasi, ["ill"])
-    # pycanon rounds the entropy's l down.
-    assert int(l_diversity(table, quasi, "ill", kind="entropy")) == pycanon.entropy_l_diversity(table, quasi, ["ill"])
-    assert t_closeness(table, quasi, "ill") == pytest.approx(pycanon.t_closeness(table, quasi, ["ill"]), abs=1e-12)
-    ref = pycanon.t_closeness(table, quasi, ["pay"])
-    assert t_closeness(table, quasi, "pay", distance="ordered") == pytest.approx(ref, abs=1e-12)
 
 
 def hierarchical_by_nodes(table, classes, sensitive, rows):

@@ -38,13 +38,7 @@ def people(n=40, seed=0):
 
 
 def release_of(table, **change):
-    call = {
-        "k_quasi": ["age", "sex"],
-        "epsilon_quasi": ["height", "weight"],
-        "k": 4,
-        "epsilon": 1.0,
-        "bounds": BOUNDS,
-    }
+    call = {"k_quasi": ["age", "sex"], "epsilon_quasi": ["height", "weight"], "k": 4, "epsilon": 1.0, "bounds": BOUNDS}
     return k_epsilon_anonymise(table, **{**call, **change})
 
 
@@ -83,17 +77,6 @@ def test_constant_classes_are_told_and_published_exactly():
         release_of(table, epsilon_quasi="height", bounds=None, rng=1)
     assert any("shuffle is repeatable" in str(warning.message) for warning in caught)
     assert release_of(table, epsilon_quasi="height", bounds={"height": (140, 220)}).n_constant == {"height": 0}
-
-
-def test_a_seed_is_told_and_repeats():
-    with pytest.warns(PrivacyWarning):
-        once = release_of(people(), rng=5)
-    with pytest.warns(PrivacyWarning):
-        again = release_of(people(), rng=5)
-    pd.testing.assert_frame_equal(once.table, again.table)
-    # The columns draw from one stream, not from two equal ones.
-    noise = {name: once.table[name] - people()[name].iloc[once.source].to_numpy() for name in BOUNDS}
-    assert abs(np.corrcoef(noise["height"], noise["weight"])[0, 1]) < 0.8
 
 
 def test_values_outside_the_bounds_are_moved_and_counted():

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from naive_linkage import files
-from reident import learn_linkage, link_records
+from reident import learn_linkage
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet._linkage_milp import moebius_bounds
 
@@ -16,14 +15,6 @@ def owa(weights, names):
     """Return the symmetric measure of an ordered weighted average, the weight of the largest value first."""
     total = np.concatenate([[0.0], np.cumsum(weights)])
     return FuzzyMeasure([total[mask.bit_count()] for mask in range(2 ** len(names))], names)
-
-
-def named_measures(names):
-    """Return maximum, ..., median, ..., minimum, the mean and two averages in between."""
-    p = len(names)
-    named = [owa(row, names) for row in np.eye(p)]
-    falling = np.arange(p, 0, -1) / (p * (p + 1) / 2)
-    return [*named, owa(np.full(p, 1 / p), names), owa(falling, names), owa(falling[::-1], names)]
 
 
 def only_linked_by_the_order_statistic(rank, p):
@@ -61,15 +52,6 @@ def test_no_certificate_lies_below_the_order_statistic_that_alone_links_all(meth
     assert learned.upper_bound == 1
     assert learned.is_optimal
     assert learned.ratio == 1
-
-
-@pytest.mark.parametrize("method", ["benders", "milp"])
-@pytest.mark.parametrize("seed", range(4))
-def test_no_certificate_lies_below_a_named_measure(method, seed):
-    release, original = files(8, 5, seed, noise=1.5)
-    learned = learn_linkage(release, original, model="choquet", method=method)
-    for measure in named_measures(list(release.columns)):
-        assert link_records(release, original, distance=measure).ratio <= learned.upper_bound
 
 
 def test_bounds_of_moebius_values_are_those_attained_by_measures_of_0_and_1():

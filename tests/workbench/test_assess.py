@@ -16,7 +16,6 @@ from office import office
 from reident.base import DataError
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.candidates import Evaluator
-from reident.workbench.files import read_file, write_file
 from reident.workbench.recipe import Recipe, recipe_of
 
 pytestmark = pytest.mark.whole
@@ -145,12 +144,6 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
-def test_files_are_read(people, tmp_path, name):
-    people.to_csv(tmp_path / name, index=False) if "csv" in name else write_file(people, tmp_path / name)
-    pd.testing.assert_frame_equal(read_file(tmp_path / name), people, check_dtype=False)
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
@@ -235,22 +228,3 @@ def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
     assert found.chain() == []
     assert "nothing is advised" in found.advice
     assert "nothing is advised" in found.save(tmp_path).read_text()
-
-
-@pytest.mark.slow
-def test_a_chain_is_searched_over_all_its_values(people):
-    steps = [
-        {"method": "mondrian", "columns": ["sex", "age"], "parameters": {"k": [2, 5, 40]}},
-        {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
-    ]
-    found = rd.assess(
-        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS,
-        profile="smoke", limit=0.3,
-        progress=False,
-    )  # fmt: skip
-    assert found.search.n_chains == 6
-    names = [step["method"] for step in found.chain()]
-    assert names in (["mondrian", "disc"], [])
-    judged = found.search.candidates
-    assert judged["chain"].str.contains("radius_m=10.0").any()
-    assert not judged.loc[judged["chain"].str.contains("radius_m=10.0"), "passed"].astype(bool).any()

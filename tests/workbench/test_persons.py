@@ -109,19 +109,6 @@ def test_values_are_counted_once_a_person():
     assert one_each.table["ill"].value_counts().to_dict() == {"gout": 3, "none": 3, "flu": 2}
 
 
-def test_where_each_record_is_a_persons_nothing_changes():
-    table = visits(40, 1)
-    alone = rd.check(
-        table.drop(columns="patnr"), table, pairs="nr", quasi=["age", "sex"], sensitive="ill", attacks="quick"
-    )
-    found = rd.check(
-        table.drop(columns="patnr"), table, pairs="nr", quasi=["age", "sex"], sensitive="ill", person="patnr",
-        attacks="quick",
-    )  # fmt: skip
-    pd.testing.assert_frame_equal(found.attacks, alone.attacks)
-    assert not any("persons by patnr" in note or "Records are counted" in note for note in found.notes)
-
-
 def test_a_release_that_keeps_the_column_of_persons_is_refused():
     table = visits()
     found = rd.check(table, table, pairs="nr", quasi=["sex"], person="patnr", tolerate=1)

@@ -14,7 +14,6 @@ from commands import call
 from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError, system_rng
-from reident.places.distances import great_circle_km
 from reident.tables.labels import GAP
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import LAT, LON
@@ -156,17 +155,6 @@ def test_a_release_draws_under_a_key_from_the_operating_system(persons, tmp_path
     assert "cryptographic" in json.loads((out / "manifest.json").read_text())["random_numbers"]
 
 
-def test_the_systems_generator_draws_as_numpy_does():
-    from scipy.stats import kstest
-
-    rng = system_rng()
-    assert kstest(rng.uniform(size=20_000), "uniform").pvalue > 1e-6
-    assert kstest(rng.normal(size=20_000), "norm").pvalue > 1e-6
-    assert sorted(rng.permutation(500).tolist()) == list(range(500))
-    assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
-    assert system_rng().integers(2**62) != system_rng().integers(2**62)
-
-
 def test_the_systems_generator_is_chacha20(monkeypatch):
     # The key stream of key 0 and nonce 0 as printed in draft-agl-tls-chacha20poly1305, section 7.
     monkeypatch.setattr(secrets, "randbits", lambda _: 0)
@@ -258,21 +246,6 @@ def test_a_step_that_leaves_nobody_is_refused_by_its_name():
     step = Step("grid", cell_m=1000.0, min_count=12)
     with pytest.raises(DataError, match="must keep a record, got none: 'grid' left all 60 out"):
         make(rd.Dataset(table, quasi="age"), [step], rng=0)
-
-
-@pytest.mark.slow
-def test_fifty_thousand_places_need_no_matrix(tmp_path):
-    rng = np.random.default_rng(0)
-    n = 50_000
-    table = pd.DataFrame(
-        {LAT: rng.uniform(48, 54, n).round(5), LON: rng.uniform(7, 14, n).round(5), "sex": rng.choice(["f", "m"], n)}
-    )
-    out = protect_into(table, tmp_path / "r", method="donut", options={"inner_m": 500.0, "outer_m": 2000.0}, keep="sex")
-    assert json.loads((out / "manifest.json").read_text())["loss"]["records_sampled"] == 2000
-    with pytest.raises(DataError, match="at most 20000 records"):
-        protect_into(table, tmp_path / "s", method="distance_noise", keep="sex")
-    moved = pd.read_csv(out / "release.csv")
-    assert great_circle_km(moved[LAT].head(50), moved[LON].head(50)).max() < 1200
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-# ruff: noqa: C408, E501 (a function a row)
+# ruff: noqa: C408, E501, F403, F405 (a function a row; the values stand in one module)
 """Values that each public function must refuse, beside those that follow from its signature."""
 
 from dataclasses import replace
@@ -11,30 +11,7 @@ from shapely.geometry import Point, Polygon, box
 
 import reident
 import reident.base
-from package.bad_inputs.inputs import (
-    AGES,
-    AREA,
-    BAD_MASK,
-    BOWTIE,
-    DIRECTED,
-    GRAPH,
-    INF,
-    LAT,
-    LINKS,
-    LON,
-    MANY,
-    MASK,
-    NAN,
-    PLACES,
-    PLAN,
-    POINTS,
-    PRODUCT,
-    RASTER,
-    TABLE,
-    TRIALS,
-    TWICE,
-    D,
-)
+from package.bad_inputs.inputs import *
 from reident import DataError, ParameterError
 
 # fmt: off
@@ -387,4 +364,28 @@ TOGETHER = [
     ('risk_utility', ParameterError, '`metrics`', dict(utilities=["edges_kept"])),
     ('risk_utility', ParameterError, '`n_known`', dict(n_released=2, n_known=20)),
     ('risk_utility', DataError, '`data`', dict(data=MANY.assign(sex=MANY["sex"].mask(MANY.index == 3)), quasi="sex")),
+]
+
+#: Function, the beginning of its error, and a call that would take more than a gigabyte or for ever.
+COSTLY = [
+    ('great_circle_km', '`lat_deg`', dict(lat_deg=FAR, lon_deg=FAR)),
+    ('great_circle_cross_km', '`lat_p_deg`', dict(lat_p_deg=FAR, lon_p_deg=FAR, lat_q_deg=FAR, lon_q_deg=FAR)),
+    ('compatibility_graph', '1,000,000 pairs of equal labels', dict(labels_release=ALIKE, d_release=LINE, labels_known=ALIKE, d_known=LINE, window_km=(-2000, 2000))),
+    ('averaging_attack', '`n_repeats`', dict(n_repeats=2**40)),
+    ('discrete_laplace', '`size`', dict(size=2**40)),
+    ('simulation_laplace', '`size`', dict(size=(2**20, 2**20))),
+    ('distance_deviation_quantiles', '`n_pairs`', dict(n_pairs=2**40)),
+    ('points_in_area', '`n`', dict(n=2**40)),
+    ('voter_list', '`n`', dict(n=2**40)),
+    ('simulate_ratings', '`n_users`', dict(n_users=2**40, n_items=2, n_ratings=2)),
+    ('private_kmeans', '`n_clusters`', dict(n_clusters=2**20)),
+    ('implant', '`k`', dict(k=2**20, d0=1, d1=2)),
+    ('embed_distances', '`n_reference_sets`', dict(n_reference_sets=2**20, reference_set_size=2**10)),
+    ('tolerance_intervals', '`n_simulations`', dict(n_simulations=2**40)),
+    ('PanPrivateDensity', '`universe`', dict(universe=2**50)),
+    ('intersection_attack', '`release`', dict(releases=[pd.DataFrame({"age": 50 + WIDE, "ill": "flu"})], population=pd.DataFrame({"age": WIDE}))),
+    ('special_uniques', '`quasi`', dict(table=pd.DataFrame(np.eye(60)), quasi=None)),
+    ('Budget', '`total`', dict(total="1e5000000")),
+    ('laplace_count', '`epsilon`', dict(epsilon="1/" + "9" * 10**6)),
+    ('laplace_count', '`epsilon`', dict(epsilon=10**5000)),
 ]
