@@ -1,7 +1,7 @@
 import geopandas as gpd
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shapely import MultiPolygon, Point, Polygon, box
 
@@ -19,7 +19,6 @@ def places(n, seed=0):
     return 47.3 + 7.7 * rng.random(n), 6 + 9 * rng.random(n)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=2, max_size=7),
     st.integers(1, 6),

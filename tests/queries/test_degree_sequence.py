@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy_loss import seeded
@@ -41,7 +41,6 @@ def test_sensitivities_by_brute_force(k):
             assert found == stated, "the stated sensitivity is reached"
 
 
-@settings(max_examples=30)
 @given(st.integers(2, 15), st.floats(0.1, 0.9), st.integers(0, 100))
 def test_isotonic_regression_is_decreasing_and_closest(n, p, seed):
     answer = seeded(private_degree_sequence, nx.gnp_random_graph(n, p, seed=seed), epsilon=0.5, rng=seed)

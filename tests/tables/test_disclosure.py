@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError
@@ -44,7 +44,6 @@ TABLES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integer
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(TABLES, st.sampled_from([0.5, 1.0, 2.0, 3.0]))
 def test_all_measures_against_plain_loops(table, c):
     quasi = ["age", "sex"]

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError
@@ -15,7 +15,6 @@ from reident.tables import individual_risk, k_anonymity, population_uniques, spe
 ROWS = st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, np.nan])] * 3), min_size=1, max_size=9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_a_gap_agrees_with_every_value(rows):
     table = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(w=np.arange(1.0, len(rows) + 1))
@@ -39,7 +38,6 @@ def test_the_risk_is_the_mean_of_one_over_the_population_class(f, total):
     assert individual_risk(table, "q", "w")["risk"].to_numpy() == pytest.approx(ref)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=10))
 def test_special_uniques_against_every_subset(rows):
     table = pd.DataFrame(rows, columns=list("abcd"))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError, PrivacyWarning
@@ -178,7 +178,6 @@ def numbered(rows):
     return original.astype(float), noisy / 2, codes
 
 
-@settings(max_examples=60)
 @given(VALUES, st.sampled_from(["all", "random", "none"]))
 def test_linking_against_plain_loops(rows, ties):
     original, noisy, classes = numbered(rows)
@@ -195,7 +194,6 @@ def test_linking_against_plain_loops(rows, ties):
     assert np.isnan(attack.linked).sum() == (classes < 0).sum()
 
 
-@settings(max_examples=60)
 @given(VALUES, st.integers(1, 4), st.sampled_from([0.5, 0.99]), st.sampled_from(["release", "original"]))
 def test_confidence_suppression_against_plain_loops(rows, k, confidence, centre):
     original, noisy, classes = numbered(rows)

@@ -70,7 +70,7 @@ def test_five_equal_records_of_each_person_are_one_person():
     assert reason["class_risk"] == ""
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 8))
 @pytest.mark.slow
 def test_a_person_is_one_in_each_class_and_at_risk_by_each_record(seed, width):
