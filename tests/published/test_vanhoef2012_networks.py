@@ -133,6 +133,15 @@ def test_trials_give_the_numbers_that_the_former_study_gave(case):
     assert {name: measures[name] for name in case["measures"]} == pytest.approx(case["measures"], rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_another_copy_is_found_where_networkx_finds_one(seed):
+    rng = np.random.default_rng(seed)
+    joined, planted = attacks.plant_in_random_graph(rng, 14, 5 + seed % 3)
+    graph = nx.from_numpy_array(joined)
+    copies = nx.algorithms.isomorphism.GraphMatcher(graph, graph.subgraph(planted)).subgraph_isomorphisms_iter()
+    assert attacks.has_another_copy(joined, planted) == any({*copy} != {*planted} for copy in copies)
+
+
 def test_own_graph_is_read_as_long_as_its_file_is_the_same(tmp_path):
     file = tmp_path / "links.csv"
     file.write_text("a,b\nanna,bob\nbob,carla\ncarla,anna\nanna,dora\n")
