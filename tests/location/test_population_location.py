@@ -6,6 +6,7 @@ from shapely.geometry import Polygon
 
 from reident import embed_distances, great_circle_km
 from reident.location import calibrate_distances, locate_by_population
+from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement
@@ -200,3 +201,15 @@ def test_the_map_of_unconnected_parts_certifies_no_record():
     assert whole.any()
     assert (found.certificate.loc[whole, "p_value"] == 1).all()
     assert (found.certified().to_numpy() & (errors_km(found, homes) > 25)).mean() < 0.05
+
+
+def test_who_has_no_sure_distance_lies_at_the_nearest_landmark(monkeypatch):
+    homes = people(towns(), 60)
+    d, sd = distances(homes), np.ones((60, 60))
+    sd[5], sd[:, 5] = np.inf, np.inf
+    monkeypatch.setattr(shapes, "_MANY", 50)
+    monkeypatch.setattr(shapes, "_LANDMARKS", 40)
+    found = fit_shape(d, sd)
+    assert 5 not in found.fixed
+    assert np.isfinite(found.x).all()
+    np.testing.assert_allclose(np.linalg.norm(found.x, axis=1), 1)

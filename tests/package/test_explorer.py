@@ -99,27 +99,6 @@ def test_a_network_goes_the_whole_way():
     assert "neighbourhood" in made.verdict.value
 
 
-def test_a_run_can_be_stopped(explorer):
-    stopped = Explorer(explorer.offered, repetitions=1)
-    stopped.methods.names.value = ("mondrian",)
-    stopped.state.observe(lambda told: "1 of" in told["new"] and stopped.cancel(), "value")
-    stopped.run()
-    assert "Stopped after 1" in stopped.state.value
-    assert stopped.trials["options"].nunique() == 1
-    assert not stopped.button.disabled
-
-
-def test_other_values_forget_the_map_and_are_tried(explorer):
-    made = Explorer(explorer.offered, repetitions=1)
-    made.methods.names.value = ("mondrian",)
-    values = made.methods.ranges.children[0]
-    assert values.description == "k-anonymity, Mondrian: k, records"
-    made.map.data = explorer.map.data
-    values.value = (2, 5)
-    assert made.map.data == {}
-    assert made.specs() == [{"name": "mondrian", "k": [2, 5]}]
-
-
 def test_nothing_to_offer_is_refused():
     with pytest.raises(ParameterError, match="`data` must offer at least one data set"):
         Explorer({})

@@ -50,19 +50,6 @@ def test_failure_of_claim_6_4_equals_a_direct_sum(epsilon):
 # -- several releases --------------------------------------------------------------------------------------------------
 
 
-def test_shuffling_keeps_the_entropy_and_severity_never_falls_with_a_further_release():
-    sizes = {"criterion": "k", "k": 5, "strength": 5, "sensitive": "income", "n_common": 60, "n_own": 60}
-    plain, shuffled = (
-        pd.DataFrame(releases.intersection_trial(np.random.default_rng(3), shuffled=flag, **sizes))
-        for flag in (False, True)
-    )
-    assert plain["entropy_bits"].tolist() == pytest.approx(shuffled["entropy_bits"].tolist())
-    for frame in (plain, shuffled):
-        assert frame["n_releases"].tolist() == [1, 2, 3, 4, 5]
-        assert (frame[["perfect", "confidence"]].diff().dropna() >= -1e-12).all(axis=None)
-        assert (frame["contradicted"] == 0).all()
-
-
 def test_one_release_of_raw_records_gives_the_share_of_unique_combinations():
     """A naive twin: persons whose class has one value of the attribute."""
     row = releases.intersection_trial(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy_loss import seeded
+from privacy_loss import assert_loss_at_most, seeded
 from reident.queries import private_degree_sequence
 
 
@@ -57,3 +57,20 @@ def test_histogram():
     answer = private_degree_sequence(nx.star_graph(4), epsilon=200, kind="histogram")
     assert answer.released.round().tolist() == [0, 4, 0, 0, 1]
     assert (private_degree_sequence([0] * 50, epsilon=0.1, kind="histogram").released >= 0).all()
+
+
+@pytest.mark.slow
+def test_privacy_loss_of_neighbouring_graphs():
+    """The sum of all noisy degrees moves by exactly the sensitivity when an edge is added."""
+    n = 2500
+    sums = []
+    for place, graph in enumerate((nx.path_graph(3), nx.cycle_graph(3))):
+        generator = np.random.default_rng(place)
+        drawn = seeded(
+            lambda g=graph, r=generator: [
+                private_degree_sequence(g, epsilon=1, rng=r, postprocess=False).noisy for _ in range(n)
+            ]
+        )
+        sums.append(np.array(drawn))
+    for combine in ([1, 0, 0], [0, 0, 1], [0, 1, 1]):
+        assert_loss_at_most(sums[0] @ combine, sums[1] @ combine, 1)

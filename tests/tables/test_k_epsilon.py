@@ -299,3 +299,14 @@ def test_a_class_of_one_value_is_certain():
     attack = differencing_attack([5.0, 5, 5], [5.0, 5, 5], [0, 0, 0], [0], epsilon=1, bounds=(0, 10))
     row = attack.table.iloc[0]
     assert (row["guess"], row["low"], row["high"], row["evidence"]) == (5, 5, 5, np.inf)
+
+
+def test_a_seed_is_told_and_repeats():
+    with pytest.warns(PrivacyWarning):
+        once = release_of(people(), rng=5)
+    with pytest.warns(PrivacyWarning):
+        again = release_of(people(), rng=5)
+    pd.testing.assert_frame_equal(once.table, again.table)
+    # The columns draw from one stream, not from two equal ones.
+    noise = {name: once.table[name] - people()[name].iloc[once.source].to_numpy() for name in BOUNDS}
+    assert abs(np.corrcoef(noise["height"], noise["weight"])[0, 1]) < 0.8

@@ -65,13 +65,6 @@ def test_means_are_kept_and_loss_grows_with_k():
     assert losses[-1] == pytest.approx(1)
 
 
-def test_constant_column_costs_nothing():
-    table = money(20, 2).assign(v1=5.0)
-    result = microaggregate(table, ["v0", "v1"], 4, scale="std")
-    assert result.loss_by_column["v1"] == 0
-    assert (result.table["v1"] == 5).all()
-
-
 def test_noise_has_the_stated_size_and_keeps_correlations():
     rng = np.random.default_rng(1)
     common = rng.normal(size=4000)

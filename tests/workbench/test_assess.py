@@ -1,6 +1,5 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
-import dataclasses
 import re
 import shlex
 from html.parser import HTMLParser
@@ -11,12 +10,10 @@ import pytest
 
 import reident as rd
 from commands import call
-from judged import protect_into
-from office import office
 from reident.base import DataError
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.candidates import Evaluator
-from reident.workbench.recipe import Recipe, recipe_of
+from reident.workbench.recipe import Recipe
 
 pytestmark = pytest.mark.whole
 
@@ -166,34 +163,6 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
     assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
     code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
     assert (code, "`quasi` must name columns of" in said and "'Altr'" in said) == (2, True), said
-
-
-@pytest.mark.slow
-def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
-    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
-    path = tmp_path / "patienten.csv"
-    office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
-    opened = rd.workbench.open_file(path)
-    recipe = recipe_of(opened, str(path))
-    roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
-    given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
-    found = rd.assess(opened.data, **roles, **given, limit=0.25)
-    assert found.search.passed
-    assert found.search.advised["share_above_limit"] == 0
-    assert found.search.before.share_above_limit == 1
-    assert "400 in the data as they are" in found.advice
-    advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
-    out = protect_into(opened, tmp_path / "release", recipe=advised)
-    told = rd.check(out, path, recipe=advised)
-    assert told.passed, told.sentence
-    assert told.share_above_limit == found.search.advised["share_above_limit"]
-    # A release without its place is said to be one.
-    assert ("it withholds the place" in found.advice) == ("donut" not in found.search.advised["chain"])
-    judged = found.search.candidates
-    assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
-    # Each release judged that shows more was refused, under the attack that is named.
-    assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
-    assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
 
 
 def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path, monkeypatch):

@@ -351,3 +351,14 @@ def test_runs_of_days_end_with_months_and_still_cover():
     ]
     dense = pd.Series(pd.date_range("2021-01-01", periods=40))
     assert public_days(dense, pd.Series(["{2021-01-03, 2021-01-04}"] * 40)).iloc[0] == "{2021-01-03, 2021-01-04}"
+
+
+def test_the_systems_generator_draws_as_numpy_does():
+    from scipy.stats import kstest
+
+    rng = system_rng()
+    assert kstest(rng.uniform(size=20_000), "uniform").pvalue > 1e-6
+    assert kstest(rng.normal(size=20_000), "norm").pvalue > 1e-6
+    assert sorted(rng.permutation(500).tolist()) == list(range(500))
+    assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
+    assert system_rng().integers(2**62) != system_rng().integers(2**62)

@@ -69,7 +69,7 @@ DATA = {
     'distance_precision': dict(release_km=[D[:3, :3]]),
     'epsilon_for_error': dict(values=[[1.0, 1.0]]),
     'expected_relative_error': dict(values=[[0.0, 1.0]], classes=[[0]]),
-    'intersection_attack': dict(releases=[[TABLE[["age", "ill"]].assign(ill=None)], [TABLE[["age", "ill"]].iloc[:0]], [TABLE[["pay", "ill"]]], [3]]),
+    'intersection_attack': dict(releases=[[TABLE[["age", "ill"]].assign(ill=None)], [TABLE[["age", "ill"]].iloc[:0]], [TABLE[["pay", "ill"]]], [3]], population=[TABLE[["age"]].iloc[:0]]),
     'k_anonymise': dict(table=[TWICE]),
     'learn_linkage': dict(original=[TABLE.iloc[:3]], release=[TABLE.set_axis(range(10, 16)), TABLE.set_axis([0] * 6)]),
     'link_records': dict(truth=[{0: 99}, {99: 0}], distance=[pd.DataFrame([[1.0, 0.0], [0.0, NAN]], ["pay", "tax"], ["pay", "tax"])]),
@@ -88,7 +88,7 @@ DATA = {
     'implant_by_cut': dict(targets=[["x"]]),
     'implant': dict(targets=[["x"], ["n0", "n0"]]),
     'link_scores': dict(pairs=[[("n0", "x")], [3], [("n0",)]]),
-    'passive_attack': dict(seeds=[{"x": "n0"}]),
+    'passive_attack': dict(seeds=[{"x": "n0"}], release=[DIRECTED]),
     'propagate': dict(seeds=[{}, {"x": "n0"}, {"n0": "x"}, {"n0": "n2", "n1": "n2"}, [("n0", "n0")]], crawled_known=[["n0"]]),
     'read_graph': dict(path=["absent.csv"]),
     'write_graph': dict(path=["absent/folder/g.csv"]),
@@ -207,7 +207,7 @@ PARAMETERS = {
         seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], methods=[{"absent": []}], population=[3], person=["absent"]),
     'check': dict(
         limit=[25], tolerate=[-1], attacks=[["magic"], 3], recipe=[3], new=[[[1]], 'nobody'], earlier=[3], population=[3], called=[3, {"x": "age"}],
-        person=["absent"], hierarchies=[np.zeros(2)]),
+        person=["absent"], hierarchies=[np.zeros(2)], sensitive=["sex=x"]),
     'errata': dict(stem=["kroll2014", 3]),
     'frontier': dict(limit=[-1, "a"]),
     'plot_ru_map': dict(limit=[-1]),
@@ -364,6 +364,8 @@ TOGETHER = [
     ('risk_utility', ParameterError, '`metrics`', dict(utilities=["edges_kept"])),
     ('risk_utility', ParameterError, '`n_known`', dict(n_released=2, n_known=20)),
     ('risk_utility', DataError, '`data`', dict(data=MANY.assign(sex=MANY["sex"].mask(MANY.index == 3)), quasi="sex")),
+    ('protect', ParameterError, '`quasi`', dict(recipe=None, quasi=["age", "absent"])),
+    ('mask_disc', DataError, '`lat_deg`', dict(points=PLACES.assign(lat_deg=99.0))),
 ]
 
 #: Function, the beginning of its error, and a call that would take more than a gigabyte or for ever.
