@@ -76,8 +76,8 @@ def test_in_releases_and_the_explorer(example, people, tmp_path):
     out = protect_into(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
     assert set(pd.read_csv(out / "release.csv")["lat_deg"]) == {50.2, 50.8}
     roles = {"quasi": ["sex"], "public": {"stops": STOPS}}
-    explorer = Explorer({"people": Example(people, roles, "places")})
-    assert ("snapped to stops", "snap_to_stops") in explorer.methods.names.options
+    explorer = Explorer({"people": Example(people, roles)})
+    assert ("snapped to stops", "snap_to_stops") in explorer.methods.options
     assert ("same parallel", "same_parallel") in explorer.attack.options
 
 

@@ -25,7 +25,7 @@ from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
 from reident.workbench.simulate import Intruder, repeat_trial, risk_trial
 
-__all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases"]
+__all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases", "with_unit"]
 
 Spec = str | Mapping[str, Any]
 
@@ -202,7 +202,7 @@ class Plan:
         pairs = list(zip(frame["method"], chosen, strict=True))
         varying = {method: self._varying(method) for method, _ in pairs}
         frame["value"] = [", ".join(_text(option[key]) for key in varying[m]) for m, option in pairs]
-        frame["parameter"] = [", ".join(_with_unit(m, key) for key in varying[m]) for m, _ in pairs]
+        frame["parameter"] = [", ".join(with_unit(m, key) for key in varying[m]) for m, _ in pairs]
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -233,7 +233,8 @@ def _labelled(entry: Entry, settings: Parameters) -> str:
     return f"{entry.label} ({', '.join(changed)})" if changed else entry.label
 
 
-def _with_unit(method: str, name: str) -> str:
+def with_unit(method: str, name: str) -> str:
+    """Return the name of a parameter with its unit, where the name does not say it."""
     unit = find(method).parameter(name).unit
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
 

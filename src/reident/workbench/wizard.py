@@ -17,8 +17,7 @@ from reident.base import ParameterError, check_replaceable, processors, record_f
 from reident.plotting.interactive import map_data
 from reident.workbench.assessing import Assessment, assess_into, described
 from reident.workbench.check import check
-from reident.workbench.column_choice import ColumnChoice
-from reident.workbench.controls import WIDE, Page, StoppedError, bold, sentence, spoken
+from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, sentence, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import protect
