@@ -99,7 +99,7 @@ class Assessment:
         """Draw the risk-utility map of the judged releases; the advised one is ringed."""
         if self.search is None or self.search.judged.empty:
             raise DataError("no release could be judged: there is no map")
-        return self.search.plot(tolerate=self.tolerate, ax=ax)
+        return self.search.plot(ax=ax)
 
     @property
     def advice(self) -> str:
@@ -108,7 +108,7 @@ class Assessment:
         if self.n_nodes:
             none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
         both = (self.search, self.network)
-        sentences = [none if s is None else s.sentence(self.limit, self.tolerate) for s in both]
+        sentences = [none if s is None else s.sentence for s in both]
         if "network" not in self.kinds or len(self.kinds) == 1:
             return sentences[0]
         return f"{sentences[0]}; the network: {sentences[1]}"

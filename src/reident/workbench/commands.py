@@ -208,7 +208,7 @@ def protect(
     """
     from reident.methods import find
     from reident.workbench.dataset import Dataset
-    from reident.workbench.hierarchies import read_form
+    from reident.workbench.microdata import read_form
     from reident.workbench.pipeline import Pipeline, Step
     from reident.workbench.pipeline import protect as run
     from reident.workbench.recipe import read_recipe

@@ -29,8 +29,15 @@ from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.places.points import check_crs
 from reident.tables.labels import places_among
 from reident.workbench.files import with_places, without_apostrophes
-from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.microdata import Microdata, has_places, in_columns, is_graph, microdata, persons_of
+from reident.workbench.microdata import (
+    Microdata,
+    has_places,
+    hierarchies_of,
+    in_columns,
+    is_graph,
+    microdata,
+    persons_of,
+)
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights

@@ -22,9 +22,8 @@ from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
-from reident.workbench.hierarchies import automatic_hierarchy
-from reident.workbench.microdata import LAT, LON, has_places, located
-from reident.workbench.promises import counted_guarantee
+from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
+from reident.workbench.protecting import counted_guarantee
 
 __all__ = ["MISSING", "Made", "Step", "make", "settings_of"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.workbench.microdata import LAT, LON, has_places, located
-from reident.workbench.promises import class_sizes
+from reident.workbench.protecting import class_sizes
 
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset

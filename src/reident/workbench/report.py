@@ -119,7 +119,7 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(title, _run(panel)) for title, panel in reversed(panels)],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
-        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.draws),
+        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.evaluator.draws),
         "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,

@@ -34,7 +34,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import price
 from reident.workbench.population import group_notes, population_of
-from reident.workbench.promises import class_sizes
+from reident.workbench.protecting import class_sizes
 from reident.workbench.roles import person_notes, place_columns
 
 __all__ = ["check"]
