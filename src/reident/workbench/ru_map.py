@@ -6,7 +6,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
-from reident.workbench.simulate import Intruder, repeat_trial, risk_trial
+from reident.workbench.simulate import repeat_trial, risk_trial
 
 __all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases", "with_unit"]
 
@@ -127,14 +127,14 @@ class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
     ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
-    ``[name, settings]``; ``left_out``: methods that cannot be applied to the data, with the reason.
+    ``[name, settings]``; ``intruder``: the sizes that `draw_files` takes; ``left_out``: methods that cannot be applied to the data, with the reason.
     """
 
     data: Microdata
     settings: list[dict[str, Any]]
     attacks: list[list[Any]]
     utilities: list[list[Any]]
-    intruder: Intruder
+    intruder: Mapping[str, Any]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
@@ -145,7 +145,7 @@ class Plan:
         """Run the trials of all settings, or of some; one row a trial and attack."""
         common = {
             "data": self.data.digest(), "attacks": json.dumps(self.attacks), "utilities": json.dumps(self.utilities),
-            "intruder": json.dumps(asdict(self.intruder)), "limit": self.limit,
+            "intruder": json.dumps(self.intruder), "limit": self.limit,
         }  # fmt: skip
         grid = [
             {**common, "method": setting["method"], "options": json.dumps(setting["options"], sort_keys=True)}
@@ -266,7 +266,7 @@ def plan(
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in attacked])
-    steps, left_out = tried_releases(data, methods, intruder.n_released)
+    steps, left_out = tried_releases(data, methods, intruder["n_released"])
     pairs = [[[entry.name, options[0]] for entry, options in listed] for listed in (attacked, measured)]
     settings = [{"method": NONE, "options": {}}, *({"method": s.entry.name, "options": s.settings} for s in steps)]
     return Plan(data, settings, pairs[0], pairs[1], intruder, left_out, limit)
@@ -356,7 +356,7 @@ def _expand(
 
 def _intruder(
     data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
-) -> Intruder:
+) -> dict[str, Any]:
     """Return the sizes of the files, checked; for the attack by distances small enough that its search ends."""
     n = len(data.table)
     if n_known is not None:
@@ -376,4 +376,4 @@ def _intruder(
             f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
             f"{n} records at most {largest} can be released and at least {least} must be"
         )
-    return Intruder(n_known, overlap, n_released)
+    return {"n_known": n_known, "overlap": overlap, "n_released": n_released}
