@@ -127,7 +127,8 @@ class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
     ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
-    ``[name, settings]``; ``intruder``: the sizes that `draw_files` takes; ``left_out``: methods that cannot be applied to the data, with the reason.
+    ``[name, settings]``; ``intruder``: the sizes that `draw_files` takes; ``left_out``: methods that cannot be applied
+    to the data, with the reason.
     """
 
     data: Microdata

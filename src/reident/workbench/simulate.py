@@ -91,9 +91,9 @@ def risk_trial(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `intruder`,
-    `options`, `attacks`, `utilities`: JSON of the sizes that `draw_files` takes, of the parameters of the method, and of
-    lists of ``[name, settings]``; `method`: a registered anonymiser, or "original".
+    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `method`: a
+    registered anonymiser, or "original"; `intruder`, `options`, `attacks`, `utilities`: JSON of the sizes that
+    `draw_files` takes, of the parameters of the method, and of lists of ``[name, settings]``.
 
     Returns
     -------
