@@ -13,7 +13,7 @@ from reident.base import BoolArray, IntArray, ParameterError, check_listed, chec
 from reident.methods import Entry, entries, find
 from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
@@ -329,15 +329,10 @@ def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFra
     """Give each person the largest risk of a member of the household."""
     if households is None or persons.empty:
         return persons
-    home = pd.factorize(households.reindex(persons.index))[0]
-    home = np.where(home < 0, len(home) + np.arange(len(home)), home)
-    risk = persons["risk"].to_numpy()
-    order = np.lexsort((-risk, home))
-    heads = order[np.concatenate([[True], np.diff(home[order]) > 0])]
-    head = heads[np.searchsorted(home[heads], home)]
-    above = np.isin(home, home[persons["above"].to_numpy(bool)])
-    of_head = {name: persons[name].to_numpy()[head] for name in ("risk", "attack")}
-    return pd.DataFrame({**of_head, "above": above}, index=persons.index)
+    home = own_numbers(households.reindex(persons.index))
+    ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
+    heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
+    return heads.assign(above=persons["above"].groupby(home).transform("any"))
 
 
 def own_order(table: pd.DataFrame) -> IntArray:

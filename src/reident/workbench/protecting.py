@@ -13,6 +13,7 @@ import reident
 from reident.base import DataError, IntArray, ParameterError, system_rng
 from reident.methods import Entry, find
 from reident.methods.forms import guarantee
+from reident.methods.release import own_numbers
 from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
@@ -132,8 +133,7 @@ def _of_persons(dataset: Dataset, result: Made) -> str:
     ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
     if not columns or not ks or not result.changed:
         return ""
-    codes = pd.factorize(frame[columns[0]])[0]
-    codes = np.where(codes < 0, codes.max() + 1 + np.arange(len(codes)), codes)  # without a value: a person each
+    codes = own_numbers(frame[columns[0]])
     if len(np.unique(codes)) == len(codes):
         return ""
     sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
