@@ -13,6 +13,7 @@ from reident.base import Choice, IntArray, Real, SearchLimitWarning, Whole
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
 from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
+from reident.tables.classes import first_rows
 
 __all__ = [
     "both_networks",
@@ -70,11 +71,9 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     place = np.clip(np.searchsorted(marks, background), 0, len(marks) - 1)
     is_found = marks[place] == background
     confidence = np.where(is_found, 1 / counts[place], 0.0)
-    first = np.zeros(len(marks), dtype=np.int64)
-    first[inverse[::-1]] = np.arange(len(released))[::-1]
     true_marks = released[np.maximum(knowledge.truth, 0)]
     right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
-    rows = np.where(is_found, first[place], -1)
+    rows = np.where(is_found, first_rows(inverse, len(marks))[place], -1)
     claims = claims_by_row(release, knowledge, np.arange(len(background)), rows, confidence, right)
     return Outcome(claims, "identity", f"the intruder knows {mark} exactly and that the person is in the network")
 
