@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, IntArray, Whole, is_numeric
+from reident.base import Choice, FloatArray, Whole, is_numeric
 from reident.methods.nearest import Near, assign, near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
 from reident.methods.release import Knowledge, Release
