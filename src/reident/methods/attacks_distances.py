@@ -15,15 +15,6 @@ from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
 
-__all__ = [
-    "common_subgraph",
-    "label_linkage",
-    "multilateration",
-    "population",
-    "reference_sets",
-    "registration",
-]
-
 _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
 

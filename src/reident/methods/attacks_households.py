@@ -18,8 +18,6 @@ from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.places.distances import unit_vectors
 from reident.tables.classes import class_ids, first_rows
 
-__all__ = ["Together", "household_join", "together"]
-
 
 def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Find whole households: as many records released together as members, agreeing, at the nearest place.

@@ -15,17 +15,6 @@ from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.tables.classes import first_rows
 
-__all__ = [
-    "both_networks",
-    "coalition",
-    "degree",
-    "edge_disclosure",
-    "neighbourhood",
-    "passive",
-    "propagation",
-    "seedless_propagation",
-]
-
 
 def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
     """Return the released network and the one that the intruder knows, without directions; nodes are row numbers."""

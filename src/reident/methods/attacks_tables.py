@@ -15,18 +15,6 @@ from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
 
-__all__ = [
-    "class_risk",
-    "exact_join",
-    "learned_linkage",
-    "nearest_in_class",
-    "nearest_record",
-    "probabilistic_linkage",
-    "record_assignment",
-    "record_linkage",
-    "register_join",
-]
-
 _KNOWS = "the intruder knows {columns} of each person exactly"
 
 

@@ -16,8 +16,6 @@ from reident.places.distances import unit_vectors
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.labels import interval_of
 
-__all__ = ["Near", "assign", "near_places", "near_records", "nearest_points", "posterior"]
-
 #: Candidates looked at for each person.
 MOST_NEAR = 64
 _CELLS = 4_000_000

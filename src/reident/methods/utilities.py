@@ -21,8 +21,6 @@ from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import LabelReader, ancestors, text_of
 
-__all__ = ["measure_utility", "numbers_of", "shares_of", "values_of"]
-
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30
 

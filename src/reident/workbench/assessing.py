@@ -31,18 +31,17 @@ from reident.data.simulate import drawn_together
 from reident.methods import entries
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
+from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON, digest_of
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.schema import UNKNOWN
-from reident.workbench.search import DRAWS, MOST_JUDGED, PLACE, Search, search_release, slots_of, slots_of_chain
+from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of, slots_of_chain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["WRITTEN", "Assessment", "assess", "assess_into", "described", "releases_to_try"]
 
 #: Files and folders that an assessment writes.
 WRITTEN = (

@@ -28,8 +28,6 @@ from reident.workbench.pipeline import as_release
 from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
 
-__all__ = ["PLACE", "ROW", "Chain", "Evaluator", "Part", "evaluate_chain", "measure_step", "step_text"]
-
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
 #: The name of relations among the columns known.

@@ -17,8 +17,6 @@ from reident.workbench import command_options as options
 from reident.workbench.command_options import listed
 from reident.workbench.printing import assessment_lines, next_commands, print_verdict, release_lines
 
-__all__ = ["add_commands"]
-
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to an application."""
@@ -208,8 +206,9 @@ def protect(
     """
     from reident.methods import find
     from reident.workbench.dataset import Dataset
+    from reident.workbench.making import Step
     from reident.workbench.microdata import read_form
-    from reident.workbench.pipeline import Pipeline, Step
+    from reident.workbench.pipeline import Pipeline
     from reident.workbench.pipeline import protect as run
     from reident.workbench.recipe import read_recipe
 

@@ -14,8 +14,6 @@ from reident.tables.classes import class_ids, suppressed_rows
 from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
 
-__all__ = ["ALONE", "codes_of", "composition", "compositions"]
-
 #: The name of the attack on single records.
 ALONE = "class_of_record"
 #: A shift of a person's dates or numbers is constant if it is so in this share of the persons with several records.

@@ -21,8 +21,6 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.report import draw_places
 from reident.workbench.schema import ROLES, Schema
 
-__all__ = ["WIDE", "ColumnChoice", "Page", "StoppedError", "bold", "sentence", "spoken"]
-
 #: How a control with a name stands in a column.
 WIDE: dict[str, Any] = {
     "style": {"description_width": "7rem"},

@@ -43,8 +43,6 @@ from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
 
-__all__ = ["Dataset", "open_dataset"]
-
 #: Keywords of `Dataset` that are no roles, with their values for none.
 _SETTINGS: dict[str, Any] = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),

@@ -23,8 +23,6 @@ from reident.workbench.composition import composition, compositions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLUMNS", "RiskReport", "as_attacked", "evaluate", "individual_risks", "knowledge_of", "own_order"]
-
 #: The columns of a report's frame.
 COLUMNS = [
     *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),

@@ -27,8 +27,6 @@ from reident.workbench.examples import example_network, example_places, example_
 from reident.workbench.microdata import LAT, LON, Microdata
 from reident.workbench.ru_map import Plan, plan, with_unit
 
-__all__ = ["Example", "Explorer", "examples"]
-
 
 @dataclass(frozen=True, eq=False)
 class Example:

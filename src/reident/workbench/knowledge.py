@@ -16,8 +16,6 @@ from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import agreement
 from reident.workbench.evaluate import evaluate
 
-__all__ = ["PLACE", "KnowledgePrice", "price"]
-
 #: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
 ALL, UP_TO, MOST = 8, 3, 3000
 #: Orders drawn to share the risk out among more columns than that, and the least of them among a great many.

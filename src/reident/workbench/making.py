@@ -25,8 +25,6 @@ from reident.workbench.finishing import in_form
 from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
 from reident.workbench.protecting import counted_guarantee
 
-__all__ = ["MISSING", "Made", "Step", "make", "settings_of"]
-
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
     "label": "a missing value is a value of its own, which a class may share",

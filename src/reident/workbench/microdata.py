@@ -27,16 +27,12 @@ from reident.base import (
     is_numeric,
 )
 from reident.methods.forms import read_public
-from reident.methods.release import LAT, LON
+from reident.methods.release import LAT as LAT
+from reident.methods.release import LON as LON
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.numerals import round_up
-
-__all__ = [
-    "LAT", "LON", "Microdata", "automatic_hierarchy", "has_places", "hierarchies_of", "hierarchy_of", "in_columns",
-    "is_graph", "located", "microdata", "persons_of", "read_form",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

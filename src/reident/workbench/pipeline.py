@@ -43,8 +43,6 @@ from reident.workbench.readers import GEOGRAPHIC
 if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
 
-__all__ = ["Pipeline", "Release", "Step", "as_release", "pairs_path", "protect"]
-
 
 @dataclass(frozen=True)
 class Pipeline:

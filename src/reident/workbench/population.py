@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from reident.methods.release import Knowledge, Release
 from reident.workbench.evaluate import RiskReport, individual_risks
 
-__all__ = ["Population", "group_notes", "population_of"]
-
 
 @dataclass(frozen=True)
 class Population:

@@ -16,8 +16,6 @@ from reident.workbench.protecting import class_sizes
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset
 
-__all__ = ["DataProfile", "complete_records", "profile_data"]
-
 
 @dataclass(frozen=True, eq=False)
 class DataProfile:

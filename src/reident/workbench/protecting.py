@@ -28,15 +28,6 @@ if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset
     from reident.workbench.making import Made
 
-__all__ = [
-    "RANDOM_NUMBERS",
-    "class_sizes",
-    "counted_guarantee",
-    "manifest_of",
-    "refuse_identifiers",
-    "released_columns",
-]
-
 RANDOM_NUMBERS = "ChaCha20 under a key from the operating system's cryptographic generator, not kept"
 #: Forms of released labels, and what they mean.
 _LABELS = {

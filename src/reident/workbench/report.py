@@ -24,8 +24,6 @@ from reident.workbench.microdata import LAT, LON, has_places
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["GLOSSARY", "draw_places", "write_report"]
-
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
 _RISKIEST = 15

@@ -25,8 +25,6 @@ from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
 from reident.workbench.simulate import repeat_trial, risk_trial
 
-__all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases", "with_unit"]
-
 Spec = str | Mapping[str, Any]
 
 #: Vertices of the product graph of an attack by distances, on average, where no sizes are given.

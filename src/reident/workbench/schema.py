@@ -24,8 +24,6 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["IMPOSSIBLE", "INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
-
 #: What a column can be, and what that means for a release.
 ROLES = {
     "identifier": "tells who a record is by itself: never released",

@@ -20,7 +20,6 @@ from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
 from reident.workbench.candidates import (
-    PLACE,
     ROW,
     Chain,
     Evaluator,
@@ -30,13 +29,11 @@ from reident.workbench.candidates import (
 )
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.knowledge import KnowledgePrice
+from reident.workbench.knowledge import PLACE, KnowledgePrice
 from reident.workbench.making import Step, settings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release", "slots_of", "slots_of_chain"]
 
 #: Releases drawn of a chain that draws, by profile: each must pass.
 DRAWS = {"smoke": 2, "quick": 5, "full": 20}

@@ -27,8 +27,6 @@ from reident.networks.graph import Network, network_from_edges
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
 
-__all__ = ["draw_files", "repeat_trial", "risk_trial"]
-
 #: A column that exists only while files are drawn.
 _PERSON = "\0whose"
 

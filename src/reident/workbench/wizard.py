@@ -27,8 +27,6 @@ from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.schema import ROLES
 from reident.workbench.search import DRAWS
 
-__all__ = ["Wizard"]
-
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _INTRUDERS = {"knows that a person is in the file": "prosecutor", "does not know it": "journalist"}
 _PROFILES = {f"{name}: {draws} draws of a release that draws": name for name, draws in DRAWS.items()}

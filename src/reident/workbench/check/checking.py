@@ -37,8 +37,6 @@ from reident.workbench.population import group_notes, population_of
 from reident.workbench.protecting import class_sizes
 from reident.workbench.roles import person_notes, place_columns
 
-__all__ = ["check"]
-
 #: What stands for attacks that are no costly ones.
 QUICK = "quick"
 _NO_PAIRS = Finding(

@@ -18,8 +18,6 @@ from reident.workbench.files import write_file
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.population import Population
 
-__all__ = ["EXIT_CODES", "Finding", "Verdict"]
-
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
 _WRITTEN = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n", "what", "control", "residual", "worst",
