@@ -159,14 +159,14 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    keys = compositions(keys or {})
+    together = compositions(keys or {})
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
-    for label, entry, options, about, why in _plan(release, knowledge, attacks, keys, quick=quick):
+    for label, entry, options, about, why in _plan(release, knowledge, attacks, together, quick=quick):
         if why and attacks is None:
             skipped[label] = why
             continue
@@ -176,7 +176,7 @@ def evaluate(
             if why:
                 raise NotApplicable(why)
             if entry is None:
-                outcome = composition(*subject, keys[label], label)
+                outcome = composition(*subject, together[label], label)
             else:
                 outcome = run_attack(entry.name, *subject, options, seed=seed)
             summary, each = person_risks(
@@ -254,6 +254,7 @@ def _plan(
     keys: Mapping[str, IntArray | None], *, quick: bool,
 ) -> Iterator[tuple[str, Entry | None, Mapping[str, Any], Knowledge, str]]:  # fmt: skip
     """Yield each attack: its label, its entry, its options, the knowledge it uses, and the reason why it is not run."""
+    listed: list[tuple[Entry, Mapping[str, Any]]]
     if attacks is None:
         if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
             yield from ((name, None, {}, knowledge, "") for name in keys)
