@@ -21,11 +21,10 @@ from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import PLACE, KnowledgePrice, price
+from reident.workbench.knowledge import PLACE, KnowledgePrice, group_notes, population_of, price
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import digest_of
 from reident.workbench.pipeline import as_release
-from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.

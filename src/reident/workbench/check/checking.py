@@ -32,8 +32,7 @@ from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
-from reident.workbench.knowledge import price
-from reident.workbench.population import group_notes, population_of
+from reident.workbench.knowledge import group_notes, population_of, price
 from reident.workbench.protecting import class_sizes
 from reident.workbench.roles import person_notes, place_columns
 
