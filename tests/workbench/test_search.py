@@ -118,7 +118,7 @@ def test_records_left_out_are_counted_in_records_where_persons_have_several():
     found = search_release(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), steps, limit=0.2, draws=1)
     assert found.passed
     assert "leaves out" not in found.sentence
-    fewer = replace(found, released=found.released.iloc[:200], scale=10.0)
+    fewer = replace(found, released=found.released.iloc[:200], evaluator=replace(found.evaluator, scale=10.0))
     assert "it leaves out 40 of the records" in fewer.sentence
     assert "a sample of 240 of the 2400 records" in fewer.sentence
 
