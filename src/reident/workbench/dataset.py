@@ -164,7 +164,13 @@ class Dataset:
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
-            _refuse_shapes(data.data, schema)
+            cells = data.data
+            is_place = hasattr(cells, "to_crs") and cells.geometry.name in schema.named("place")
+            if is_place and (shapes := sorted(set(cells.geometry.geom_type.dropna()) - {"Point"})):
+                raise ParameterError(
+                    f"`{cells.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the "
+                    "role other leaves it out"
+                )
         if is_opened and schema.ends:
             dataset = cls(relations_of(data.data, schema.ends, recipe.file), **keywords)
         else:
@@ -360,14 +366,3 @@ def open_dataset(path: str | Path | None = None, recipe: Any = None, **keywords:
         keywords["crs"] = reading.pop("crs")
     opened, stated = open_by_recipe(path, recipe, **reading)
     return Dataset.of(opened, recipe=stated, **keywords)
-
-
-def _refuse_shapes(data: Any, schema: Schema) -> None:
-    """Refuse a geometry of other shapes than points as the place of records."""
-    if not hasattr(data, "to_crs") or data.geometry.name not in schema.named("place"):
-        return
-    if shapes := sorted(set(data.geometry.geom_type.dropna()) - {"Point"}):
-        raise ParameterError(
-            f"`{data.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the role other "
-            "leaves it out"
-        )

@@ -101,7 +101,8 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
     if not names:
         return None
     every = len(names) <= ALL
-    size = len(names) if every else _size(len(names))
+    n_subsets = np.cumsum([math.comb(len(names), k) for k in range(1, UP_TO + 1)])
+    size = len(names) if every else max(1, int((n_subsets <= MOST).sum()))
     value = _values(release, knowledge, limit, int(generator.integers(2**31)))
     tried = [subset for k in range(1, size + 1) for subset in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
@@ -117,11 +118,6 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
         shared = _shapley(names, value, steps) / n_orders
     columns = shared.reset_index(names="column").sort_values(["share_above_limit", "risk"], ascending=False, **order)
     return KnowledgePrice(subsets, columns, limit, every)
-
-
-def _size(n_names: int) -> int:
-    """Return the size up to which subsets of many columns are tried."""
-    return max(k for k in range(1, UP_TO + 1) if k == 1 or sum(math.comb(n_names, j) for j in range(1, k + 1)) <= MOST)
 
 
 _Value = Callable[[frozenset[str]], dict[str, float]]

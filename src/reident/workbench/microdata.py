@@ -180,11 +180,12 @@ def microdata(
     cells = cells.astype({name: str for name in listed if name not in numeric})
     trees = dataset.hierarchies if hierarchies is None else hierarchies
     persons = dataset.persons() if data is None else None
+    crs = getattr(dataset.frame if data is None else data, "crs", None)  # of a projected one a grid is its own
     return Microdata(
         kind, cells, listed, secret, numeric,
         {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed} if kind == "table" else {},
         noisy, read_public(dataset.public if public is None else public),
-        _projected(dataset.frame if data is None else data) if kind == "places" else "",
+        str(crs.to_wkt()) if kind == "places" and crs is not None and crs.is_projected else "",
         persons=None if persons is None else persons.set_axis(dataset.labels), guarded=dataset.guarded.get(str(secret)),
     )  # fmt: skip
 
@@ -211,12 +212,6 @@ def _plain(data: Any) -> pd.DataFrame:
             f"the index of `data` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
         )
     return table
-
-
-def _projected(data: Any) -> str:
-    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
-    crs = getattr(data, "crs", None)
-    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""
 
 
 # -- hierarchies ------------------------------------------------------------------------------------------------------

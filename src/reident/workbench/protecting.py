@@ -89,6 +89,8 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
         unchanged += [name for name in places if name in released.columns]
     single = result.done[0] if len(result.done) == 1 else {}
     columns = [str(name) for name in released.columns]
+    others = set() if opened is None else set(opened.schema.columns) - set(columns)
+    receipts = [] if opened is None else opened.receipts  # of released columns or the whole file, without values
     return {
         **{name: single[name] for name in ("method", "call", "source", "parameters") if single},
         **({} if single else {"chain": result.done}),
@@ -107,7 +109,7 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
         },
         "loss": {**_method_loss(result), **_distance_loss(plain_table(dataset.frame), result)},
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
-        "receipts": [] if opened is None else _receipts(opened, columns),
+        "receipts": [line for line in receipts if line.partition(": ")[0] not in others and "'" not in line],
         "random_numbers": RANDOM_NUMBERS,
         "order": "shuffled",
         "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in result.done))
@@ -143,12 +145,6 @@ def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
     source = {} if opened is None else opened.source
     dialect = {name: source[name] for name in ("encoding", "separator", "decimal") if source.get(name)}
     return {**({"written_with": dialect} if dialect else {}), **({"labels": labels} if labels else {})}
-
-
-def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
-    """Return the receipts of reading that concern released columns or the whole file, without values."""
-    names = set(opened.schema.columns)
-    return [line for line in opened.receipts if line.partition(": ")[0] not in names - set(columns) and "'" not in line]
 
 
 def _method_loss(result: Made) -> dict[str, float]:

@@ -38,6 +38,10 @@ _LEFT_OUT = (
     "Not in the release: {}. To release one of them as it is, list it under keep in the recipe or run reident protect "
     "with --keep (round survey weights before), then reident check."
 )
+#: The columns of an attack.
+_COLUMNS = (
+    *("name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict", "assumption"),
+)
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
 #: What the columns of the tables mean, and how each is computed.
@@ -68,7 +72,12 @@ def write_report(
     out.mkdir(parents=True, exist_ok=True)
     assessment.frame.to_csv(out / "map.csv", index=False)
     texts, search = _said(assessment, recipe), assessment.search
-    figures, versions = list(_knowledge_figures(search, assessment.limit)), _made_with(assessment)
+    figures = list(_knowledge_figures(search, assessment.limit))
+    made_with = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
+    versions = [
+        f"Seed {assessment.seed}.",
+        f"reident {reident.__version__}, Python {platform.python_version()}, {made_with}.",
+    ]
     candidates = None if search is None else search.candidates
     secret = {
         "internal": True,
@@ -105,29 +114,26 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         protect = f"reident protect --recipe {path} --out release\nreident check release --against FILE --recipe {path}"
     frame = panels[-1][1].frame if panels else None
     judged = None if search is None or search.judged.empty else search
+    chain = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
     return {
         "title": "Disclosure risk: assessment of a release",
         "sentence": advice if passed else advice[:1].upper() + advice[1:],
         "limit": f"{assessment.limit:.0%}",
         **{name: panel and _counts(panel) for name, panel in zip(("before", "after"), both, strict=True)},
         "protect": protect,
-        "steps": _steps(search),
+        "steps": [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in chain],
         "left_out": _left_out(assessment),
         "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
         "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
-        "panels": [(title, _run(panel)) for title, panel in reversed(panels)],
+        "panels": [
+            (title, panel.frame.loc[panel.frame["reason"] == "", [*_COLUMNS]]) for title, panel in reversed(panels)
+        ],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
         "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.evaluator.draws),
         "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }
-
-
-def _steps(search: Any) -> list[tuple[str, str]]:
-    """Return the name of each method of the advised release, with its first sentence of documentation."""
-    entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
-    return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
 
 
 def _left_out(assessment: Any) -> str:
@@ -159,11 +165,6 @@ def _counts(panel: RiskReport) -> dict[str, Any]:
     return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.highest:.1%}"}
 
 
-def _run(panel: RiskReport) -> pd.DataFrame:
-    columns = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
-    return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
-
-
 def _riskiest(assessment: Any) -> dict[str, Any]:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
     search = assessment.search
@@ -183,14 +184,6 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
         "riskiest": pd.concat([risks, table], axis=1),
         "riskiest_said": f"By {label}, in the {where}, with what is known.",
     }
-
-
-def _made_with(assessment: Any) -> list[str]:
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
-    return [
-        f"Seed {assessment.seed}.",
-        f"reident {reident.__version__}, Python {platform.python_version()}, {versions}.",
-    ]
 
 
 def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
