@@ -172,7 +172,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
         )
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
-    schema = rd.Schema.of({name: {"role": "quasi-identifier"} for name in ("age", "sex")})
+    schema = rd.Schema.of_recipe({"columns": {name: {"role": "quasi-identifier"} for name in ("age", "sex")}})
     recipe = Recipe(
         schema=schema, withhold=["age"], limit=0.08,
         chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],

@@ -6,7 +6,7 @@ import pytest
 
 import reident as rd
 from reident.base import DataError, ParameterError
-from reident.workbench.protecting import class_sizes
+from reident.workbench.composition import class_sizes
 
 
 def gaps(n=200, seed=1):

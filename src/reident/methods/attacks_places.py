@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, IntArray
+from reident.methods.households import together
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
 from reident.methods.registry import entries
@@ -127,8 +128,6 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     known, they are counted instead of persons, and where they were moved together those with as many and such members.
     """
     from scipy.spatial import cKDTree
-
-    from reident.methods.attacks_households import together
 
     persons, rows = knowledge.pairs()
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))

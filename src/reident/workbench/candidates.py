@@ -98,10 +98,8 @@ class Evaluator:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
         data = self.dataset
         rule = [
-            data.quasi, data.epsilon_quasi, data.first_sensitive, data.schema.single("household"),
-            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed,
-            sorted(self.always), data.guarded, data.intruder, data.schema.single("weight"),
-            data.schema.population,
+            data.schema.listed(), data.epsilon_quasi, data.guarded, data.intruder, self.others, self.limit,
+            self.tolerate, self.missing, self.draws, self.seed, sorted(self.always),
         ]  # fmt: skip
         tables = {f"hierarchy of {name}": tree.to_frame() for name, tree in data.hierarchies.items()}
         if self.is_network:

@@ -140,8 +140,7 @@ def assess(
         opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
         known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
         schema = stated.schema
-        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
-        chosen = {*known, *named, lat, lon} - {None}
+        chosen = {*known, *schema.secrets(secret)[0], lat, lon} - {None}
         former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
         schema = schema.unknown() if known or lat or lon else schema
         schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are

@@ -20,10 +20,10 @@ from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
+from reident.workbench.composition import counted_guarantee
 from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
 from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
-from reident.workbench.protecting import counted_guarantee
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {

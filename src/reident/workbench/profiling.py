@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from reident.methods.release import own_numbers
+from reident.workbench.composition import class_sizes
 from reident.workbench.microdata import LAT, LON, has_places, located
-from reident.workbench.protecting import class_sizes
 
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset

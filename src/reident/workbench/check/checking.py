@@ -30,10 +30,10 @@ from reident.workbench.check.networks import read_network
 from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
+from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
-from reident.workbench.protecting import class_sizes
 from reident.workbench.roles import person_notes, place_columns
 
 #: What stands for attacks that are no costly ones.
