@@ -252,9 +252,16 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
 
 
 def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
+    import shapely
+
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
     receipts: list[str] = []
+    shapes = table.geometry.to_numpy()
+    alone = (table.geometry.geom_type == "MultiPoint").to_numpy() & (shapely.get_num_geometries(shapes) == 1)
+    if alone.any():
+        table = table.set_geometry(table.geometry.where(~alone, shapely.get_geometry(shapes, 0)))
+        receipts.append(f"{alone.sum()} shapes of one point each are read as points")
     if crs is not None and table.crs is None:
         table = table.set_crs(crs)
         receipts.append(f"the file names no CRS: its coordinates were read as {crs}")
