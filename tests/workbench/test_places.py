@@ -126,8 +126,11 @@ def test_shapes_and_metres_of_geographic_files(tmp_path):
     metres = points.set_geometry(points.geometry.to_crs("EPSG:32618").set_crs("EPSG:4326", allow_override=True))
     with pytest.raises(DataError, match="most points hold no degrees"):
         with_places(metres, None, None)
-    for shapes in (points.buffer(0.1), points.geometry.map(lambda point: MultiPoint([point]))):
-        points.set_geometry(shapes.set_crs(points.crs, allow_override=True)).to_file(tmp_path / "a.gpkg")
+    for shapes in (
+        points.geometry.map(lambda point: point.buffer(0.1)),
+        points.geometry.map(lambda point: MultiPoint([point])),
+    ):
+        points.set_geometry(shapes).to_file(tmp_path / "a.gpkg")
         opened = open_file(tmp_path / "a.gpkg")
         if shapes.geom_type[0] == "MultiPoint":
             assert (opened.data.geometry.geom_type == "Point").all()
