@@ -12,7 +12,7 @@ from reident import degree_anonymise
 from reident.data import sample_network
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment
-from reident.experiments.vanhoef2012_networks import crawls, releases
+from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
 from reident.networks import (
@@ -116,6 +116,15 @@ def test_seven_planted_nodes_find_themselves():
         found = recover(plan.network, plan)
         successes += found.mapping == {target: target for target in targets}
     assert successes >= 97
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_another_copy_is_found_where_networkx_finds_one(seed):
+    rng = np.random.default_rng(seed)
+    joined, planted = attacks.plant_in_random_graph(rng, 14, 5 + seed % 3)
+    graph = nx.from_numpy_array(joined)
+    copies = nx.algorithms.isomorphism.GraphMatcher(graph, graph.subgraph(planted)).subgraph_isomorphisms_iter()
+    assert attacks.has_another_copy(joined, planted) == any({*copy} != {*planted} for copy in copies)
 
 
 def test_own_graph_is_read_as_long_as_its_file_is_the_same(tmp_path):
