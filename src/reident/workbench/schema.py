@@ -39,6 +39,8 @@ ROLES = {
     "free text": "may name persons: never released",
     "other": "left out unless it is named",
 }
+#: What the cells of a column are.
+TYPES = ("integer", "number", "date", "text", "geometry")
 #: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
 DECLARED = ("new", "derived")
 #: Keywords for roles, and the words of a recipe.
@@ -237,9 +239,14 @@ class Schema:
         """Return the schema of a recipe's columns, places and population, each checked."""
         columns = check_mapping(values.get("columns") or {}, "columns")
         for name, column in columns.items():
-            check_text(name, "columns", optional=False)
-            role = check_mapping(column, f"columns: {name}").get("role", "other")
-            check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
+            if not isinstance(name, str):
+                raise ParameterError(f"`columns` must have texts as names, got {name!r}: in quotes it is text")
+            for key in check_mapping(column, f"columns: {name}"):
+                check_choice(key, f"entry of {name}", (*Column.__dataclass_fields__, "word"))
+            check_choice(column.get("role", "other"), f"role of {name}", (*ROLES, *DECLARED))
+            check_choice(column.get("type", ""), f"type of {name}", ("", *TYPES))
+            if column.get("secret") is not None and column.get("role") != "sensitive":
+                raise ParameterError(f"`secret` of {name} must be left out, its role is not sensitive")
         places, population = values.get("places"), values.get("population")
         if places is not None:
             for name in check_mapping(places, "places"):
