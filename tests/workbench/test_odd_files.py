@@ -190,15 +190,6 @@ def test_the_size_of_the_population_must_come_with_weights(tmp_path):
         rd.assess(people(), quasi="age", population=3)
 
 
-def test_a_recipe_reads_numbers_with_an_exponent_and_no_key_twice(tmp_path):
-    path = tmp_path / "recipe.yaml"
-    path.write_text("chain: [{method: coordinate_noise, parameters: {sigma_deg: [1e-3, 2E-2]}}]")
-    assert rd.workbench.read_recipe(path).chain[0]["parameters"] == {"sigma_deg": [0.001, 0.02]}
-    path.write_text("limit: .2\ncolumns: {age: {role: other}}\nlimit: .9")
-    with pytest.raises(DataError, match="'limit' stands twice"):
-        rd.workbench.read_recipe(path)
-
-
 def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path):
     rng = np.random.default_rng(3)
     table = pd.DataFrame(
