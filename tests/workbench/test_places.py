@@ -13,7 +13,7 @@ from shapely import MultiPoint, box
 import reident as rd
 from commands import call
 from judged import protect_into
-from reident import ParameterError
+from reident import DataError, ParameterError
 from reident.places import great_circle_pairs_km
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
