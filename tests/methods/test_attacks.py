@@ -27,7 +27,7 @@ def run(made):
     """Run one trial of the first release of a plan, and return its report."""
     chosen = made.settings[1]
     return repeat_trial(
-        1, data=made.data, intruder=json.dumps(vars(made.intruder)), method=chosen["method"],
+        1, data=made.data, intruder=json.dumps(made.intruder), method=chosen["method"],
         options=json.dumps(chosen["options"]), attacks=made.attacks, limit=0.25,
     )[0]  # fmt: skip
 

@@ -15,7 +15,7 @@ from reident.tables.agreement import compare_column
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader
 from reident.workbench.finishing import public_ends
-from reident.workbench.hierarchies import automatic_hierarchy
+from reident.workbench.microdata import automatic_hierarchy
 
 _ENDS = re.compile(r"[\[]([^,]+), ([^,]+)([)\]])")
 

@@ -164,7 +164,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     steps = [[Step(entry.name, columns=[name], k=20)] for name in ("age", "sex")]
     found = search_release(rd.Dataset(table, quasi=["age", "sex"]), steps, limit=0.08)
     assert not found.passed
-    assert "mondrian of sex (k=20) by itself passes, with age withheld" in found.sentence(0.08, 0.0)
+    assert "mondrian of sex (k=20) by itself passes, with age withheld" in found.sentence
     # Where columns may be withheld it is advised, also if the search ends before it comes to it.
     for most in (len(found.judged), 80):
         ended = search_release(
@@ -172,7 +172,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
         )
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
-    schema = rd.Schema.of({name: {"role": "quasi-identifier"} for name in ("age", "sex")})
+    schema = rd.Schema.of_recipe({"columns": {name: {"role": "quasi-identifier"} for name in ("age", "sex")}})
     recipe = Recipe(
         schema=schema, withhold=["age"], limit=0.08,
         chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],

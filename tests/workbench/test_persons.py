@@ -11,7 +11,7 @@ from judged import records
 from reident.methods.attacks import in_persons, run_attack
 from reident.methods.release import Knowledge, Release
 from reident.workbench.roles import repeated_ids
-from reident.workbench.simulate import Intruder, draw_files
+from reident.workbench.simulate import draw_files
 
 pytestmark = pytest.mark.whole
 
@@ -119,12 +119,13 @@ def test_a_release_that_keeps_the_column_of_persons_is_refused():
 def test_both_files_of_a_map_hold_whole_persons():
     table = visits(80, 4)
     data = records(table, quasi=["age", "sex"], sensitive="ill", kind="table", person="patnr")
-    drawn = draw_files(data, Intruder(100, 0.5, 200), np.random.default_rng(0))
-    assert set(drawn.known.columns) == {"age", "sex"}
-    whose = drawn.persons[drawn.known.index].value_counts()
+    sizes = {"n_known": 100, "overlap": 0.5, "n_released": 200}
+    _, knowledge, partner = draw_files(data, sizes, np.random.default_rng(0))
+    assert set(knowledge.known.columns) == {"age", "sex"}
+    whose = knowledge.persons[knowledge.known.index].value_counts()
     assert (whose < 4).sum() <= 3  # those at the two ends of what is in both
-    for known, released in drawn.truth[["known", "release"]].itertuples(index=False):
-        assert drawn.persons[known] == drawn.persons[released]
+    for known, released in partner.dropna().items():
+        assert knowledge.persons[known] == knowledge.persons[released]
 
 
 def test_the_column_is_proposed_where_an_identifier_repeats():

@@ -6,8 +6,8 @@ import pytest
 
 import reident as rd
 from reident.base import DataError, ParameterError
+from reident.workbench.composition import class_sizes
 from reident.workbench.examples import example_patients
-from reident.workbench.promises import class_sizes
 
 
 def gaps(n=200, seed=1):

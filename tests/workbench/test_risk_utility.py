@@ -76,7 +76,7 @@ def test_grid_fits_a_small_table():
     made = plan(records(table, quasi=["sex", "age"]), ["mondrian", "microaggregation"])
     sizes = [one["options"]["k"] for one in made.settings if "k" in one["options"]]
     assert min(sizes) == 2
-    assert max(sizes) <= made.intruder.n_released
+    assert max(sizes) <= made.intruder["n_released"]
 
 
 def test_folder_resumes(places, tmp_path):
