@@ -142,7 +142,7 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
+@pytest.mark.parametrize("sensitive", [pytest.param([], marks=pytest.mark.slow), ["--sensitive", "Blutdruck"]])
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
     """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
     rng = np.random.default_rng(0)

@@ -167,7 +167,7 @@ def test_from_the_file_to_the_verdict(patients, tmp_path):
 
 def test_from_the_data_to_the_advice(tmp_path):
     table = example_patients(80)[["sex", "age", "diagnosis"]]
-    found = rd.assess(rd.Dataset(table, quasi=["sex", "age"], sensitive="diagnosis"), limit=0.25, progress=False)
+    found = rd.assess(rd.Dataset(table, quasi=["sex", "age"], sensitive="diagnosis"), profile="smoke", progress=False)
     assert found.search.passed == ("nothing is advised" not in found.advice)
     assert (tmp_path / "assessment" / "report.html") == found.save(tmp_path / "assessment")
     assert found.plot().has_data()
