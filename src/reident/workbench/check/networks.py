@@ -15,7 +15,7 @@ from reident.networks.files import SIDES, Relations, read_relations
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
 from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
-from reident.workbench.check.verdict import Finding
+from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
 from reident.workbench.pipeline import Release
@@ -67,7 +67,7 @@ def read_network(
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
     rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names)) if rows is None else rows
     findings += [
-        Finding(str(name), "is undeclared", f"Leave it out, or declare it with --new {name}.")
+        Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
         for name in marks
         if name not in dataset.marks and name not in new
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from reident.workbench.files import write_file
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.population import Population
 
-__all__ = ["EXIT_CODES", "Finding", "Verdict"]
+__all__ = ["EXIT_CODES", "Finding", "Verdict", "as_option"]
 
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
@@ -31,7 +32,7 @@ _NOT_RUN = RiskReport(pd.DataFrame(columns=COLUMNS), pd.DataFrame(columns=["risk
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of a release: its subject (a column, "rows", "places", ...), the problem, and the remedy."""
+    """A problem of a release: its subject (a column, "persons", "rows", ...), the problem, and the remedy."""
 
     subject: str
     problem: str
@@ -51,7 +52,8 @@ class Verdict:
         Passed: no finding, and at most the tolerated share of persons above the limit under every attack that was run.
         Not judged: no pairs say which record is whose.
     findings : list of Finding
-        Each refuses the release (or says what a judgement needs).
+        Each refuses the release (or says what a judgement needs); the first may be that too many persons are above the
+        limit.
     notes : list of str
         What the verdict does not cover, and what was assumed.
     limit, limit_attribute, tolerate : float
@@ -140,15 +142,7 @@ class Verdict:
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
                 f"under the {len(run)} attacks that were run"
             )
-        reasons = [str(finding) for finding in self.findings]
-        if self.share_above_limit > self.tolerate:
-            first = run[run["name"] == self.report.attack].iloc[0]
-            reasons.insert(
-                0,
-                f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} success).",
-            )
-        return f"refused: {' '.join(reasons)}"
+        return f"refused: {' '.join(map(str, self.findings))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
@@ -203,6 +197,12 @@ class Verdict:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(self.cells, target)
         return target
+
+
+def as_option(name: str, column: Any, *, listed: bool = True) -> str:
+    """Return an option of the command line as it can be typed; a name with a comma stands in quotes in a list."""
+    text = f'"{column}"' if listed and "," in str(column) else str(column)
+    return f"--{name} {shlex.quote(text)}"
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
