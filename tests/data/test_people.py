@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from reident import DataError, ParameterError
 from reident.data.datasets import load_adult, load_body_measures
-from reident.data.people import adult_with_height, sample_heights_cm, sample_weights_kg, voter_list
+from reident.data.people import adult_with_height, sample_weights_kg, voter_list
 
 
 def test_adult_is_what_its_readme_says():
@@ -69,16 +68,3 @@ def test_clustered_lists_keep_the_states_shares_of_ages():
     ages = [2017 - voter_list("florida", 20_000, clustered=True, rng=seed)["year_of_birth"] for seed in range(4)]
     assert np.mean([(age >= 60).mean() for age in ages]) == pytest.approx(0.34, abs=0.02)
     assert min(age.min() for age in ages) >= 18
-
-
-def test_bad_input_is_named():
-    with pytest.raises(ParameterError, match="`state` must be one of"):
-        voter_list("ohio")
-    with pytest.raises(ParameterError, match="`n` must be at least 1"):
-        voter_list("florida", 0)
-    with pytest.raises(ParameterError, match="`clustered` must be one of 'race', 'age', 'sex'"):
-        voter_list("florida", 10, clustered={"pay": 0.5})
-    with pytest.raises(ParameterError, match="race"):
-        voter_list("florida", 10, clustered={"race": 1})
-    with pytest.raises(DataError, match="got 3 and 'male' at position 1"):
-        sample_heights_cm([30, 3], ["male", "male"], rng=0)

@@ -104,15 +104,6 @@ def test_results_answer_claims_that_trials_do_not():
         rd.compare(trials(), exact, {"other": 1})
 
 
-def test_transformed_tables_come_as_a_pair():
-    claim = Claim(**TABLE | {"table": "", "value": "z"})
-    ours, printed = (
-        frame.assign(z=frame["precision"] * 2) for frame in (trials(), rd.published("kroll2015", "table4"))
-    )
-    assert rd.compare(trials(), claim)["note"].item() == "not run"
-    assert rd.compare(trials(), claim, {claim.item: (ours, printed)})["verdict"].item() == "agrees"
-
-
 @pytest.mark.parametrize("stem", ["kroll2015"])
 def test_claims_of_the_documents_are_read(stem):
     claims = rd.claims(stem)

@@ -34,10 +34,6 @@ def paper(rng, off=0.0):
     return draw(rng, 18, 10, mean), PublishedTable(printed, np.full(CELLS, 0.05))
 
 
-def test_a_single_look_without_paper_error_has_the_level_itself():
-    assert nominal_level((8,), 0.05) == pytest.approx(0.05, abs=0.005)
-
-
 def test_levels_of_repeated_looks_keep_five_percent_together():
     rng, schedule = np.random.default_rng(1), (5, 8, 12, 18)
     level, papers = nominal_level(schedule, 0.05), 4_000
@@ -110,13 +106,6 @@ def test_cells_that_never_vary_are_judged():
     table = PublishedTable(np.array([1.0, 0.5]), np.array([0.05, 0.05]))
     verdict, look = decide_table(np.tile([1.0, 0.5], (5, 3, 1)), table)
     assert (verdict.verdict, look) == ("agrees", 5)
-
-
-def test_a_number_that_repetitions_do_not_move_varies_between_data_sets_only():
-    values = np.tile(np.random.default_rng(9).normal(100, 5, (8, 1, 1)), (1, 10, 1))
-    parts = components(values)
-    assert parts.within.tolist() == [0]
-    assert parts.between[0] == pytest.approx(values[:, 0, 0].var(ddof=1))
 
 
 def test_holm_rejects_in_steps():

@@ -1,12 +1,6 @@
 """`reident.sweep`: the same rows however it runs, nothing lost, nothing done twice, clear errors."""
 
 import importlib.util
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +9,9 @@ import pytest
 
 import grid_trials
 import reident as rd
+from reident.base import Choice, Real
 from reident.experiments import code_key
+from reident.experiments.parameters import ExistingFile
 from reident.experiments.sweep import settings_of
 
 GRID = {"mu": [0, 1.5], "sigma": [1.0, 2.0]}
@@ -78,27 +74,6 @@ def test_a_torn_line_costs_one_trial(tmp_path):
     second, third = run(cache=tmp_path), run(cache=tmp_path)
     assert (second.attrs["n_run"], third.attrs["n_run"]) == (1, 0)
     pd.testing.assert_frame_equal(second, first)
-
-
-@pytest.mark.slow
-def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
-    (tmp_path / "ledger").mkdir()
-    script = textwrap.dedent(f"""
-        import grid_trials, reident as rd
-        grid = {{"mu": range(100), "folder": [{str(tmp_path / "ledger")!r}], "seconds": [0.05]}}
-        rd.sweep(grid_trials.counted, grid, cache={str(tmp_path / "trials")!r}, progress=False)
-    """)
-    path = os.pathsep.join([str(Path(grid_trials.__file__).parent), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path})
-    deadline = time.monotonic() + 60
-    while len(list((tmp_path / "ledger").iterdir())) < 5 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    done = len(list((tmp_path / "ledger").iterdir()))
-    grid = {"mu": range(done), "folder": [str(tmp_path / "ledger")], "seconds": [0.05]}
-    frame = rd.sweep(grid_trials.counted, grid, cache=tmp_path / "trials", progress=False)
-    assert frame.attrs["n_run"] <= 1 < frame.attrs["n_read"]
 
 
 # The socket of a worker that killed itself is closed when it is collected.
@@ -170,3 +145,51 @@ def test_a_session_older_than_its_source_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(code_key, "_files_and_key", lambda _: ([Path(code_key.__file__)], "key"))
     with pytest.raises(rd.ParameterError, match="Restart the kernel"):
         run(cache=tmp_path)
+
+
+RULES = {"sigmas_deg": Real(0, 0.2, open_low=True), "ties": Choice("published", "random"), "table": ExistingFile()}
+
+
+def namespace(**changes):
+    kinds = {"sigmas_deg": list[float], "ties": str, "table": str, "repetitions": int, "gamma": float, "quiet": bool}
+    values = {"sigmas_deg": [0.01], "ties": "random", "table": "", "repetitions": 1, "gamma": 1.0, "quiet": False}
+    injected = "# Parameters\n" + "".join(f"{name} = {value!r}\n" for name, value in changes.items())
+    return {"__annotations__": kinds, **values, **changes, "In": ["", "import reident", injected]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sigma_deg": 1}, "`sigma_deg` is no parameter"),
+        ({"sigmas_deg": [0.01, 5]}, "sigmas_deg"),
+        ({"sigmas_deg": 0.01}, "list"),
+        ({"sigmas_deg": []}, "at least one"),
+        ({"sigmas_deg": [0.01, 0.01]}, "once"),
+        ({"sigmas_deg": "[0.01"}, "list"),
+        ({"ties": "best"}, "ties"),
+        ({"table": "no-such-file.csv"}, "existing"),
+        ({"repetitions": "many"}, "repetitions"),
+        ({"repetitions": 0}, "repetitions"),
+        ({"repetitions": 1.5}, "repetitions"),
+        ({"gamma": "x"}, "gamma"),
+        ({"quiet": 2}, "quiet"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused(changes, message):
+    with pytest.raises(rd.ParameterError, match=message):
+        rd.check_parameters(namespace(**changes), RULES)
+
+
+def test_a_list_as_text_is_read_and_good_values_stay():
+    values = namespace(sigmas_deg="[0.01, 0.02]", repetitions=3)
+    rd.check_parameters(values, RULES)
+    assert (values["sigmas_deg"], values["repetitions"], values["gamma"]) == ([0.01, 0.02], 3, 1.0)
+
+
+def test_a_rule_without_a_parameter_is_a_mistake_of_the_notebook():
+    with pytest.raises(rd.ParameterError, match="`sigma` has a rule"):
+        rd.check_parameters(namespace(), {"sigma": Real()})
+    values = namespace()
+    values["__annotations__"]["gamma"] = "float"
+    with pytest.raises(rd.ParameterError, match="annotated"):
+        rd.check_parameters(values, {"gamma": Real()})

@@ -8,7 +8,6 @@ import numpy as np
 
 from fuzz import Case
 from reident.kernels.tables import weight_cells
-from reident.tables.choquet import _weight_cells
 
 
 def draw_cell(rng):
@@ -123,31 +122,9 @@ def where_ref(rows, owner, place):
     return u, w, 0.5
 
 
-def draw_cut(rng):
-    p = int(rng.integers(2, 5))
-    one, other = (int(v) for v in rng.choice(p, 2, replace=False))
-    return rng.random((3, p)), one, other, float(rng.random()), rng.dirichlet(np.ones(p))
-
-
-def cut_comp(values, one, other, share, point):
-    left, right = _weight_cells._cut(values, one, other, share)
-    return left @ point, right @ point
-
-
-def cut_ref(values, one, other, share, point):
-    # a point of a part, in the coordinates of the whole: what stood at the cut is shared between the ends
-    in_left, in_right = point.copy(), point.copy()
-    in_left[one] += (1 - share) * point[other]
-    in_left[other] = share * point[other]
-    in_right[other] += share * point[one]
-    in_right[one] = (1 - share) * point[one]
-    return values @ in_left, values @ in_right
-
-
 CASES = [
     Case(("weight_cells.settle",), draw_cell, settle_comp, settle_ref),
     Case(("weight_cells.held_at_most",), draw_undecided, held_comp, held_ref),
     Case(("weight_cells.matrix_game",), draw_game, game_comp, game_ref),
     Case(("weight_cells.where_to_cut",), draw_to_cut, where_comp, where_ref),
-    Case(("weight_cells.cut",), draw_cut, cut_comp, cut_ref),
 ]

@@ -13,18 +13,9 @@ from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
-from reident.networks.graph import Network, _sorted_rows, network_from_edges
+from reident.networks.graph import Network
 from reident.networks.link_prediction import _scores
 from reident.networks.planted_cut import _group_labels
-
-
-def draw_edges(rng):
-    """Draw a graph's edges in any order, ends in any order."""
-    dense = graph(rng)
-    u, v = edges(dense)
-    order = rng.permutation(u.size)
-    turned = rng.random(u.size) < 0.5
-    return np.where(turned, v, u)[order], np.where(turned, u, v)[order], dense
 
 
 def draw_flawed(rng):
@@ -41,24 +32,8 @@ def as_rows(lists):
     return pointers, np.array(list(itertools.chain(*lists)), np.int32)
 
 
-def draw_loose(rng):
-    n = int(rng.integers(1, 8))
-    return ([rng.integers(0, n, int(rng.integers(0, 6))).tolist() for _ in range(n)],)
-
-
-def sorted_comp(lists):
-    pointers, found = as_rows(lists)
-    found = _sorted_rows(pointers, found)
-    return [found[low:high].tolist() for low, high in itertools.pairwise(pointers)]
-
-
 def net(dense):
     return Network(*rows(dense), range(len(dense)))
-
-
-def from_edges_comp(u, v, dense):
-    found = network_from_edges(u, v, len(dense))
-    return found.indptr, found.indices
 
 
 def flaw(lists):
@@ -302,9 +277,6 @@ def groups_ref(dense, k):
 
 CASES = [
     Case(("edge_groups.scan", "edge_groups.peel"), draw_groups, groups_comp, groups_ref),
-    Case(("graph.network_from_edges",), draw_edges, from_edges_comp, lambda u, v, d: rows(d)),
-    Case(("graph.edges",), lambda rng: (graph(rng),), lambda d: net(d).edges(), edges),
-    Case(("graph.sorted_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
     Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
     Case(("network.triangles",), lambda rng: (graph(rng),), lambda d: network.triangles(*rows(d)), triangles_ref),
     Case(
@@ -320,15 +292,7 @@ CASES = [
         ("network.attach_preferentially",), draw_attached, attached_comp,
         lambda n, m, _: ([True] * (n - m), (n - m) * m),
     ),
-    Case(
-        ("graph.n_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
-        lambda a, b: net(a).n_shared(net(b)), lambda a, b: (a & b).sum() // 2,
-    ),
     Case(("link_prediction.scores",), draw_pairs, scores_comp, scores_ref),
-    Case(
-        ("graph.has_edges",), draw_pairs,
-        lambda d, pairs: net(d).has_edges(pairs[:, 0], pairs[:, 1]), lambda d, pairs: d[pairs[:, 0], pairs[:, 1]],
-    ),
     Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),
     Case(("quasi_clique.grow", "clique_climb.random_number"), draw_product, quasi_comp, lambda *_: (True, True, True)),
     Case(("propagation.propagate_mapping",), draw_propagation, propagation_comp, lambda *_: (True, True)),

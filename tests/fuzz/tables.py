@@ -10,28 +10,6 @@ import numpy as np
 from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
-from reident.tables._criteria import sensitive_runs
-
-
-def draw_classes(rng):
-    n, n_classes, m = int(rng.integers(1, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
-    ids = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n)])
-    codes = np.concatenate([rng.integers(0, m, n_classes), rng.integers(0, m, n)])
-    return ids, n_classes, codes, m
-
-
-def ordered_comp(ids, n_classes, codes, m):
-    return sensitive_runs(ids, np.unique(codes, return_inverse=True)[1]).ordered_distance()
-
-
-def ordered_ref(ids, n_classes, codes, m):
-    """Sum the differences of the two distribution functions, value by value."""
-    found = []
-    for c in range(n_classes):
-        mine = codes[ids == c]
-        found.append(sum(abs(float((mine <= v).mean()) - float((codes <= v).mean())) for v in set(codes.tolist())))
-    return np.array(found) / max(len(set(codes.tolist())) - 1, 1)
-
 
 # -- Mondrian --------------------------------------------------------------------------------------------------------
 
@@ -186,7 +164,6 @@ def ties_ref(groups, which, ends, seed):
 
 
 CASES = [
-    Case(("runs.ordered_distance",), draw_classes, ordered_comp, ordered_ref),
     Case(
         ("mondrian.passes",), draw_rule,
         lambda counts, rule, *rest: bool(mondrian.passes(counts, counts.sum(), rule, *rest)),

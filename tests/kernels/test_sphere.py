@@ -9,37 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
+import naive_lipschitz as naive
 from reident import great_circle_km
 from reident.kernels.location import tangents
 from reident.kernels.places import lipschitz, sphere
 from reident.places import great_circle_cross_km, great_circle_pairs_km
+from reident.places.tolerance import shortest_intervals
 
 latitudes = st.floats(-90, 90, allow_subnormal=False)
 longitudes = st.floats(-180, 180, allow_subnormal=False)
 places = st.lists(st.tuples(latitudes, longitudes), min_size=1, max_size=6)
-
-
-def naive_great_circle_km(lat_p, lon_p, lat_q, lon_q):
-    """Angle between two 3-D vectors by the arc tangent of cross and dot product, in plain Python."""
-    p, q = (
-        (
-            math.cos(math.radians(lat)) * math.cos(math.radians(lon)),
-            math.cos(math.radians(lat)) * math.sin(math.radians(lon)),
-            math.sin(math.radians(lat)),
-        )
-        for lat, lon in ((lat_p, lon_p), (lat_q, lon_q))
-    )
-    cross = (p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0])
-    dot = sum(a * b for a, b in zip(p, q, strict=True))
-    return 6371.0 * math.atan2(math.sqrt(sum(c * c for c in cross)), dot)
-
-
-@given(latitudes, longitudes, latitudes, longitudes)
-def test_pairs_equal_the_naive_twin(lat_p, lon_p, lat_q, lon_q):
-    comp = great_circle_pairs_km([lat_p], [lon_p], [lat_q], [lon_q])[0]
-    ref = naive_great_circle_km(lat_p, lon_p, lat_q, lon_q)
-    # A tenth of a millimetre: the polynomial arcsine is that good.
-    assert comp == pytest.approx(ref, abs=1e-7)
 
 
 @pytest.mark.parametrize("spread_deg", [0.0, 1e-9, 1e-5, 1e-2, 1.0, 180.0])
@@ -111,3 +90,29 @@ def test_degenerate_inputs():
     # At a pole the longitude does not matter.
     assert great_circle_km([90.0, 90.0, -90.0], [0.0, 77.0, -5.0])[0] == pytest.approx([0, 0, np.pi * 6371], abs=1e-9)
     assert great_circle_km([10.0, 10.0], [180.0, -180.0])[0, 1] == pytest.approx(0, abs=1e-9)
+
+
+def chebyshev(coordinates):
+    out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
+    lipschitz.chebyshev_matrix(coordinates, 0, 1, out)
+    lipschitz.chebyshev_matrix(coordinates, 1, coordinates.shape[1], out)
+    return out
+
+
+def test_tiles_meet_without_a_seam():
+    coordinates = np.random.default_rng(0).random((6, 2 * 256 + 3))
+    if not hasattr(lipschitz.chebyshev_matrix, "py_func"):
+        coordinates = coordinates[:, :40]
+    ref = np.abs(coordinates[:, :, None] - coordinates[:, None, :]).max(axis=0)
+    np.testing.assert_array_equal(chebyshev(coordinates), ref)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 20), min_size=2, max_size=12), st.floats(0.05, 0.95))
+def test_shortest_interval_is_the_shortest_of_all(values, alpha):
+    simulated = np.array(values, dtype=float)[:, None]
+    count = int(np.ceil(alpha * len(values) - 1e-9))
+    lo, hi = shortest_intervals(simulated, np.array([count]))
+    assert (lo[0, 0], hi[0, 0]) == naive.shortest_interval(values, alpha)
+    inside = (lo[0] <= simulated) & (simulated <= hi[0])
+    assert inside.sum() >= count

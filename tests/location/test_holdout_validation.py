@@ -73,21 +73,6 @@ def test_a_map_that_is_right_but_roughly_is_not_certified(opened):
     assert np.median(p_values) > 0.01
 
 
-def test_a_record_s_values_in_columns_that_are_alike_are_hidden_together(opened):
-    _, values, _ = opened
-    rng = np.random.default_rng(0)
-    twice = np.concatenate([values, 7.0 - values[:3] + rng.normal(0, 0.1, values[:3].shape)])
-    asked, unseen = holdout_validation.hide(twice, 0.1, rng)
-    for i in range(3):
-        both = np.isfinite(twice[i]) & np.isfinite(twice[15 + i])
-        np.testing.assert_array_equal(unseen[i, both], unseen[15 + i, both])
-        assert not (asked[i] & asked[15 + i]).any()
-    assert (asked <= unseen).all()
-    assert 0 < asked.sum() < unseen.sum() < 0.2 * np.isfinite(twice).sum()
-    plain, hidden = holdout_validation.hide(values, 1e-6, np.random.default_rng(0))
-    np.testing.assert_array_equal(plain, hidden)
-
-
 def test_located_records_alone_have_a_p_value(opened):
     released, _, _ = opened
     found = locate_by_reference_sets(released, rng=0)

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from reident import DataError, ParameterError, great_circle_km, linkage_quality
-from reident.location import multilateration_attack, registration, registration_attack
+from reident import great_circle_km, linkage_quality
+from reident.location import multilateration_attack, registration_attack
 from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.places import great_circle_pairs_km, perturb_distances
@@ -67,43 +67,6 @@ def test_noise_of_distances_averages_out(attack):
     found = attack(released(original, 4.0), known, truth, 1)
     assert np.median(errors_km(found, original)) < 3.0
     assert linkage_quality(found, truth).recall > 0.7
-
-
-def test_a_noisy_release_that_the_file_covers_is_aligned_at_a_glance(monkeypatch):
-    """A coarse reach is plain before a fine one, which noise keeps from that, is searched through."""
-    original, known, truth = files(150, 150, labels=3)
-    candidates, n_tried = registration._candidates, []
-
-    def counted(x, neighbours, usable, pairs, *options):
-        n_tried.append(len(pairs))
-        return candidates(x, neighbours, usable, pairs, *options)
-
-    monkeypatch.setattr(registration, "_candidates", counted)
-    found = registration_attack(released(original, 12.0), known, quasi="age", rng=1)
-    assert np.median(errors_km(found, original)) < 3.0
-    assert linkage_quality(found, truth).recall > 0.7
-    assert len(n_tried) > 1
-    assert max(n_tried) == registration._AT_ONCE
-
-
-@pytest.mark.parametrize("attack", [register, multilaterate])
-def test_same_generator_same_result_and_inputs_stay(attack):
-    original, known, truth = files()
-    release = released(original, 2.0)
-    copies = release[0].copy(), release[1].copy(), known.copy()
-    first, second = attack(release, known, truth, 5), attack(release, known, truth, 5)
-    pd.testing.assert_frame_equal(first.positions, second.positions)
-    pd.testing.assert_frame_equal(first.links, second.links)
-    pd.testing.assert_frame_equal(release[0], copies[0])
-    np.testing.assert_array_equal(release[1], copies[1])
-    pd.testing.assert_frame_equal(known, copies[2])
-
-
-def test_permuting_the_release_permutes_the_positions():
-    original, known, truth = files()
-    first = multilaterate(released(original), known, truth, 1)
-    again = multilaterate(released(original.iloc[::-1]), known, truth, 1)
-    pd.testing.assert_frame_equal(again.positions.loc[original.index], first.positions, atol=1e-4)
 
 
 def test_known_places_as_points_or_beside_distances():
@@ -200,30 +163,6 @@ def test_many_records_take_no_second_matrix():
     assert linkage_quality(found, truth).recall == 1.0
 
 
-@pytest.mark.slow
-def test_a_plain_motion_ends_the_search(monkeypatch):
-    """Where hardly a record is left out, no wider reach is searched."""
-    rng = np.random.default_rng(5)
-    people = pd.DataFrame({"lat_deg": 50 + 4 * rng.random(120), "lon_deg": 8 + 4 * rng.random(120)})
-    release = people[[]], great_circle_km(people["lat_deg"], people["lon_deg"])
-    looked, whole = [], registration._candidates
-    monkeypatch.setattr(registration, "_candidates", lambda *given: looked.append(given[-1]) or whole(*given))
-    found = registration_attack(release, people, quasi=[], n_pairs=500, rng=1)
-    assert len(looked) == 1
-    assert np.abs(found.positions - people).max().max() < 1e-6
-
-
-def test_no_motion_is_plain_where_places_lie_next_to_each_other():
-    """A map that is marked everywhere tells no motion from another one some reaches away."""
-    cells = np.array([(i, j) for i in range(-20, 20) for j in range(-20, 20)]) + 0.5
-    codes, marked = np.zeros(len(cells), np.int64), np.zeros((1, 60, 60), bool)
-    marked[:, 10:50, 10:50] = True
-    assert registration._enough(marked, 1.0, cells, codes, 1.0) == np.inf
-    apart, sparse = cells[::37], np.zeros((1, 60, 60), bool)
-    sparse[0][tuple((np.floor(apart).astype(int) + 30).T)] = True
-    assert registration._enough(sparse, 1.0, apart, codes[::37], 1.0) < 1
-
-
 @pytest.mark.whole
 def test_unrelated_files_are_not_certified():
     certified = 0
@@ -232,14 +171,6 @@ def test_unrelated_files_are_not_certified():
         certified += register(released(original), known, truth, seed).is_certified(0.05)
     # Twelve cases at level .05: three or more would happen once in fifty runs.
     assert certified <= 2
-
-
-def test_a_pair_is_of_two_records_however_few_are_drawn():
-    x = unit_vectors([50.0, 51.0, 52.0], [8.0, 9.0, 10.0])
-    for seed in range(60):
-        pairs = registration._spread_pairs(x, np.array([0, 2]), 1, np.random.default_rng(seed))
-        assert pairs.shape == (1, 2)
-        assert sorted(pairs[0]) == [0, 1]
 
 
 def test_shape_keeps_distances_of_far_points():
@@ -259,40 +190,3 @@ def test_left_out_distances_do_not_matter():
     sd[3, 7] = sd[7, 3] = np.inf
     found = registration_attack((table, broken), known, quasi="age", sd_km=sd, rng=1)
     assert errors_km(found, original).max() < 0.5
-
-
-ORIGINAL, KNOWN, TRUTH = files(8, 5)
-RELEASE = ORIGINAL[["age"]], great_circle_km(ORIGINAL["lat_deg"], ORIGINAL["lon_deg"])
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
-    [
-        ({"release": (RELEASE[0].iloc[:3], RELEASE[1][:3, :3])}, DataError, "`release` must have at least 4 records"),
-        ({"release": RELEASE[1]}, DataError, "`release` must be MetricMicrodata or a tuple"),
-        ({"release": (RELEASE[0], RELEASE[1][:4])}, DataError, "must be square"),
-        ({"known": KNOWN.drop(columns="lat_deg")}, ParameterError, "lat_deg"),
-        ({"known": KNOWN.iloc[:2]}, DataError, "`known` must have at least 3"),
-        ({"known": KNOWN.assign(lat_deg=99.0)}, DataError, "must lie in"),
-        ({"quasi": "sex"}, ParameterError, "`quasi` must name columns"),
-        ({"sd_km": np.ones((3, 3))}, DataError, "`sd_km` must have shape"),
-        ({"sd_km": -np.ones((8, 8))}, DataError, "`sd_km` must be symmetric, not negative"),
-        ({"sd_km": np.zeros((8, 8))}, DataError, "`sd_km` must leave some distance in"),
-    ],
-)
-def test_bad_input(change, error, match):
-    good = {"release": RELEASE, "known": KNOWN, "quasi": "age"}
-    with pytest.raises(error, match=match):
-        registration_attack(**{**good, **change})
-    if "sd_km" not in change:
-        with pytest.raises(error, match=match):
-            multilateration_attack(**{**good, "links": TRUTH, **change})
-
-
-def test_bad_links():
-    with pytest.raises(DataError, match="`links` must be a linkage or a table"):
-        multilateration_attack(RELEASE, [("r1", "k1")], KNOWN)
-    with pytest.raises(DataError, match="not in both files"):
-        multilateration_attack(RELEASE, TRUTH.assign(known="absent"), KNOWN)
-    with pytest.raises(ParameterError, match="`n_pairs` must be at least 1"):
-        registration_attack(RELEASE, KNOWN, quasi="age", n_pairs=0)

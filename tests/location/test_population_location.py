@@ -10,7 +10,7 @@ from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
-from reident.places import great_circle_pairs_km, perturb_distances
+from reident.places import great_circle_pairs_km
 from reident.places.distances import unit_vectors
 
 COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 50)])
@@ -66,26 +66,6 @@ def test_the_outline_alone_locates_all_records():
     homes = pd.DataFrame({"lat_deg": lat[inside], "lon_deg": lon[inside]})
     found = locate_by_population(distances(homes), None, COUNTRY)
     assert np.median(errors_km(found, homes)) < 8
-
-
-def test_a_file_of_one_part_of_the_country():
-    places = towns(150)
-    homes = people(places, 600)
-    south = homes[homes["lat_deg"] < 49.5]
-    assert 150 < len(south) < 450
-    found = locate_by_population(distances(south), places, COUNTRY, coverage="part")
-    assert np.median(errors_km(found, south)) < 6
-
-
-def test_mirror_and_order_do_not_matter():
-    places = towns()
-    homes = people(places, 60)
-    table = homes[[]]
-    first = locate_by_population((table, distances(homes)), places)
-    turned = homes.iloc[::-1]
-    again = locate_by_population((turned[[]], distances(turned)), places)
-    gap = great_circle_pairs_km(*first.positions.loc[turned.index].to_numpy().T, *again.positions.to_numpy().T)
-    assert gap.max() < 2  # the climb ends within some hundred metres of the top
 
 
 @pytest.mark.slow
@@ -232,33 +212,6 @@ def test_the_map_of_unconnected_parts_certifies_no_record():
     assert whole.any()
     assert (found.certificate.loc[whole, "p_value"] == 1).all()
     assert (found.certified().to_numpy() & (errors_km(found, homes) > 25)).mean() < 0.05
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.slow
-def test_landmarks_give_the_shape_of_many_records_whose_distances_differ_in_worth(monkeypatch, missing):
-    # Long distances are worth nothing: chains fix the landmarks, the others lie by their sure distances to these.
-    homes = people(towns(), 240)
-    d = perturb_distances(distances(homes), sigma_km=2.0, rng=0)
-    gaps = np.triu(np.random.default_rng(1).random(d.shape) < missing, 1)
-    sd = np.where((d < 250) & ~gaps & ~gaps.T, 2.0, np.inf)
-    np.fill_diagonal(sd, 0.0)
-    truth = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-
-    def errors(found):
-        return gaps_km(found.x @ procrustes(found.x, truth).T, truth)
-
-    whole = errors(fit_shape(d, sd))
-    monkeypatch.setattr(shapes, "_MANY", 200)
-    monkeypatch.setattr(shapes, "_LANDMARKS", 150)
-    some = fit_shape(d, sd)
-    assert len(some.fixed) == 150
-    assert some.part.shape == (240,)
-    assert np.quantile(errors(some), 0.9) < 2 * np.quantile(whole, 0.9)
-    turned = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
-    np.testing.assert_allclose(some.follow(some.x[some.fixed] @ turned.T), some.x @ turned.T, atol=1e-5)
-    if not missing:
-        assert np.median(errors_km(locate_by_population((homes[[]], d), towns(), COUNTRY, sd), homes)) < 6
 
 
 def test_who_has_no_sure_distance_lies_at_the_nearest_landmark(monkeypatch):

@@ -1,8 +1,5 @@
 """Places from reference sets: what is located is right up to one motion, and what is not says so."""
 
-import copy
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +9,6 @@ from judged import attacked
 from reident import embed_distances, great_circle_km
 from reident.data import points_in_area
 from reident.location import locate_by_reference_sets
-from reident.location import reference_map as module
-from reident.location.local_maps import LocalMap
-from reident.location.outline import align_inside
 from reident.location.released_step import estimate_step
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
@@ -82,20 +76,6 @@ def test_a_file_without_labels_links_the_places_that_both_share():
     assert found.linkage.p_value == 1
 
 
-def test_common_places_are_those_whose_distances_come_back():
-    rng = np.random.default_rng(0)
-    at, others = rng.uniform(0, 100, (2, 60)), rng.uniform(0, 100, (2, 40))
-    theirs = np.concatenate([others, at[:, 10:30]], axis=1)
-
-    def km(points):
-        return np.linalg.norm(points[:, :, None] - points[:, None], axis=0)
-
-    found = module._common_places(km(at), km(theirs), 1e-6)
-    assert found[10:30].tolist() == list(range(40, 60))
-    assert (np.delete(found, range(10, 30)) == -1).all()
-    assert (module._common_places(km(at), km(others), 1e-6) == -1).all()
-
-
 def test_the_border_alone_fixes_the_motion_within_its_spread():
     released, true = draw(80, 15, 3, 1)
     found = locate_by_reference_sets(released, AREA, rng=0)
@@ -104,17 +84,6 @@ def test_the_border_alone_fixes_the_motion_within_its_spread():
     placed = unit_vectors(found.positions["lat_deg"], found.positions["lon_deg"])
     assert (found.positions["lat_deg"].between(49.9, 52.1)).all()
     assert gaps_km(placed @ procrustes(placed, true).T, true).max() < 1e-5
-
-
-def test_points_are_laid_inside_an_outline_without_symmetries():
-    area = box(8, 50, 11, 52).difference(box(9.5, 51, 11, 52))
-    lat, lon = points_in_area(area, 400, rng=1)
-    true = unit_vectors(lat, lon)
-    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    motion, spread = align_inside(true @ turn, area, np.random.default_rng(1))
-    error = gaps_km(true @ turn @ motion.T, true)
-    assert np.median(error) < 5
-    assert spread < 10
 
 
 def test_missing_distances_and_records_at_one_place_make_nothing_wrong():
@@ -142,13 +111,6 @@ def test_without_equal_differences_no_record_is_located():
         assert found.references.empty
 
 
-def test_distances_in_a_table_keep_their_labels():
-    released, _ = draw(12, 4, 2, 1)
-    names = [f"p{i}" for i in range(12)]
-    found = locate_by_reference_sets(pd.DataFrame(released, names, names), rng=0)
-    assert list(found.positions.index) == names
-
-
 @pytest.mark.slow
 def test_the_recommended_setting_is_located():
     area = box(6, 47.3, 15, 55)
@@ -156,21 +118,6 @@ def test_the_recommended_setting_is_located():
     found = locate_by_reference_sets(released, rng=0)
     assert len(found) >= 475
     assert errors_km(found, true).max() < 1e-3
-
-
-def test_islands_without_a_common_record_are_joined_by_the_secret_points_that_they_share():
-    released, true = draw(80, 15, 3, 1)
-    values = np.ascontiguousarray(module.recover_coordinates(released).values_km[:, :15].T)
-    whole = module._grown(values, released)[0]
-    west, east = copy.deepcopy(whole), copy.deepcopy(whole)
-    west.located = whole.located & (np.arange(80) % 2 == 0)
-    east.located = whole.located & ~west.located
-    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    east.x, east.references = east.x @ turn, east.references @ turn
-    assert west.join(east)
-    assert (west.located == whole.located).all()
-    x = west.x[west.located]
-    assert gaps_km(x @ procrustes(x, true[west.located]).T, true[west.located]).max() < 1e-5
 
 
 @pytest.mark.slow
@@ -200,13 +147,6 @@ def test_finely_rounded_distances_give_as_much_away_as_coarse_ones_and_nearly_as
     assert exact > 100
 
 
-def test_the_judge_opens_a_release_of_six_decimals():
-    released, true = draw(80, 15, 3, 1)
-    row = judged(np.round(released, 6), *degrees(true))
-    assert row["risk"] > 0.95
-    assert "rounded to 1e-06 km, are differences of coordinates" in row["assumption"]
-
-
 def test_fine_noise_and_other_distances_rounded_finely_locate_no_record():
     released, true = draw(80, 15, 3, 1)
     lat, lon = degrees(true)
@@ -216,18 +156,6 @@ def test_fine_noise_and_other_distances_rounded_finely_locate_no_record():
             found = locate_by_reference_sets(np.round(matrix / step) * step, rng=0, step_km=step)
             assert len(found) == 0
             assert not found.is_certified()
-
-
-def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
-    released, true = draw(80, 15, 3, 1)
-    island = LocalMap(np.empty((0, 80)), released, 1e-3)
-    island.x, island.located = true.copy(), np.ones(80, dtype=bool)
-    island.forget_contradicted(0.01)
-    assert island.located.all()
-    island.x[[3, 7]] = island.x[[50, 60]]
-    island.forget_contradicted(0.01)
-    # The moved ones contradict most records, those whose places they took only them.
-    assert set(np.flatnonzero(~island.located)) == {3, 7}
 
 
 def judged(distances, lat, lon):
@@ -283,14 +211,3 @@ def test_the_size_of_noise_is_read_off_the_matrix(draws, size, rounding):
     noisy[np.triu(rng.random(noisy.shape) < 0.1, 1)] = np.nan
     noisy[np.isnan(noisy.T)] = np.nan
     assert estimate_step(noisy).noise_km == pytest.approx(size, rel=0.2)
-
-
-@pytest.mark.slow
-def test_a_record_that_few_rough_values_place_is_given_up(monkeypatch):
-    # Steps of 3 km: a seed took a record for placed by five of six values; it lay 8 km off, on a certified map.
-    monkeypatch.syspath_prepend(Path(__file__).parents[2])
-    from benchmarks._reference_sets import measure
-
-    found = measure(9175, 200, 20, 10, 3.0, 0.0, 0.0)
-    assert found["located"] > 10
-    assert found["wrong"] == 0

@@ -3,14 +3,13 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shapely import box
 
 import naive_reference_sets as naive
-from reident import DataError, embed_distances, great_circle_km
+from reident import embed_distances, great_circle_km
 from reident.data import points_in_area
 from reident.kernels.places import lipschitz
 from reident.location import exact_equalities, recover_coordinates
@@ -58,14 +57,6 @@ def test_no_value_is_ever_wrong(n, d, k):
         right, total = naive.right_values(found.values_km, coordinates)
         assert right == total > 0
         assert found.n_contradictions == 0
-
-
-@pytest.mark.slow
-def test_the_recommended_setting_gives_most_coordinates_away():
-    released, coordinates = embedding(500, 20, 30, 8001)
-    found = recover_coordinates(released)
-    right, total = naive.right_values(found.values_km, coordinates)
-    assert right == total > 0.75 * coordinates.size
 
 
 @given(st.lists(st.floats(0, 100), min_size=8, max_size=20, unique=True), st.integers(0, 2**32))
@@ -116,14 +107,6 @@ def test_equalities_of_a_line_are_many_and_of_no_differences_none():
     assert math.isnan(exact_equalities(np.zeros((5, 5))).share)
 
 
-def test_a_table_with_distances_serves_as_well():
-    released, _ = embedding(40, 4, 2, 1)
-    table = pd.DataFrame({"age": range(40)})
-    np.testing.assert_array_equal(
-        recover_coordinates((table, released)).values_km, recover_coordinates(released).values_km
-    )
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("step", [0.1, 1.0])
 def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
@@ -138,36 +121,8 @@ def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("step", [1e-6, 1e-3, 0.01])
-def test_fine_steps_give_nearly_the_values_that_exact_distances_give(step):
-    released, coordinates = embedding(120, 20, 10, 1)
-    _, exact = naive.right_values(recover_coordinates(released).values_km, coordinates)
-    found = recover_coordinates(np.round(released / step) * step, step_km=step)
-    right, total = naive.right_values(found.values_km, coordinates, 2 * step)
-    assert right > 0.98 * total
-    assert right > 0.8 * exact
-
-
-@pytest.mark.whole
 def test_a_rounded_matrix_of_other_distances_is_hardly_explained():
     lat, lon = points_in_area(AREA, 150, rng=3)
     # The distance from a far record is a coordinate, active for the pairs in its direction.
     assert recover_coordinates(np.round(great_circle_km(lat, lon)), step_km=1.0).explained < 0.3
     assert recover_coordinates(np.round(great_circle_km(lat, lon), 1), step_km=0.1).values_km.shape == (150, 0)
-
-
-def test_what_is_no_release_is_refused():
-    for wrong, message in [
-        ("abc", "`release` must hold numbers only"),
-        (np.ones((3, 4)), "`release` must be square, got shape"),
-        (np.array([[0, np.nan], [1, 0]]), "got nan on one side only of (0, 1)"),
-    ]:
-        with pytest.raises(DataError) as error:
-            recover_coordinates(wrong)
-        assert message in str(error.value)
-
-
-def test_two_records_say_nothing():
-    found = recover_coordinates([[0, 1], [1, 0]])
-    assert found.values_km.shape == (2, 0)
-    assert found.n_equal == 0

@@ -1,7 +1,6 @@
 """Every registered method: its parameters are the function's, and it runs on small data."""
 
 import inspect
-import json
 import pkgutil
 from dataclasses import replace
 
@@ -14,10 +13,8 @@ import shapely
 
 from judged import records
 from reident.base import DataError, ParameterError, Real
-from reident.methods import ENTRIES, Entry, Parameter, entries, find, methods_table
+from reident.methods import ENTRIES, Entry, Parameter, find, methods_table
 from reident.methods.forms import ARGUMENTS, release
-from reident.networks.graph import as_network
-from reident.workbench.simulate import repeat_trial
 
 pytestmark = pytest.mark.whole
 
@@ -102,42 +99,6 @@ def test_what_may_be_returned_is_a_release_and_else_it_is_refused(form, function
     monkeypatch.setattr("reident.methods.registry.REGISTERED", {"own": replace(entry, target=lambda: None)})
     with pytest.raises(DataError, match=f"form '{form}' must return .*, got NoneType"):
         release(data, "own")
-
-
-@pytest.mark.parametrize("entry", entries("anonymiser"), ids=lambda entry: entry.name)
-def test_every_anonymiser_runs(entry):
-    if entry.data == "network":
-        made = entry.function(
-            nx.path_graph(9),
-            **entry.arguments({"k": 3} if any(one.name == "k" for one in entry.parameters) else {}),
-            rng=1,
-        )
-        assert as_network(getattr(made, "network", made)).n_nodes == 9
-        return
-    data = _data(entry.data)
-    least = {"table": ["exact_join", "nearest_record"], "places": ["nearest_place", "label_linkage"]}[entry.data]
-    attacks = [[name, find(name).check({})] for name in least]
-    utilities = [[one.name, one.check({})] for one in entries("metric", entry.data)]
-    params = {
-        "method": entry.name,
-        "options": entry.check({}),
-        "attacks": attacks,
-        "utilities": utilities,
-        "limit": 0.25,
-        "intruder": {"n_known": 12, "overlap": 0.5, "n_released": 40},
-    }
-    params |= {"options": json.dumps(params["options"]), "intruder": json.dumps(params["intruder"])}
-    report, measures = repeat_trial(5, data=data, **params)
-    again, measured = repeat_trial(5, data=data, **params)
-    assert measures == measured
-    pd.testing.assert_frame_equal(report.frame, again.frame)
-    for row in report.frame.itertuples():
-        assert np.isnan(row.risk) or 0 <= row.risk <= 1
-        assert np.isnan(row.risk) != (row.name in report.outcomes)
-    assert "label_linkage" in report.outcomes or set(least) == set(report.outcomes)
-    for name, _ in utilities:
-        assert measures[name] is None or measures[name] >= 0
-    assert all(measures[name] is not None for name in ("distances_kept", "means_kept") if [name, {}] in utilities)
 
 
 def test_table_and_lookup():

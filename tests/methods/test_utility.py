@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reident as rd
-from reident.base import DataError, ParameterError
 
 
 def _matrix(n, seed):
@@ -51,28 +50,3 @@ def test_left_out_records_tell_nothing():
     told = rd.tables.information_kept(table, table.iloc[[0]], columns="x")
     assert told == pytest.approx(1 - ((1 - 2) ** 2 + (5 - 2) ** 2) / (4 + 1 + 9))
     assert rd.tables.information_kept(table, table * 0 + 2, columns="x") == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: rd.tables.neighbours_kept(_matrix(4, 1), _matrix(5, 1)), "one row a record"),
-        (lambda: rd.tables.distances_kept(_matrix(2, 1), _matrix(2, 1)), "at least 3 records"),
-        (lambda: rd.tables.neighbours_kept(_matrix(4, 1), _matrix(4, 1), n_neighbours=0), "`n_neighbours`"),
-        (
-            lambda: rd.tables.information_kept(pd.DataFrame({"x": ["a"]}), pd.DataFrame({"x": [1]}), columns="x"),
-            "numbers",
-        ),
-        (
-            lambda: rd.tables.information_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1, 2]}), columns="x"),
-            "others",
-        ),
-        (
-            lambda: rd.tables.correlations_kept(pd.DataFrame({"x": [1]}), pd.DataFrame({"x": [1]}), columns=["x"]),
-            "at least 2",
-        ),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises((DataError, ParameterError), match=message):
-        call()

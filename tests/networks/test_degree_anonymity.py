@@ -10,48 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, SearchLimitWarning, degree_anonymise
-from reident.networks import anonymise_degrees, is_degree_anonymous
+from reident import SearchLimitWarning, degree_anonymise
+from reident.networks import is_degree_anonymous
 
 METHODS = ("supergraph", "relaxed", "simultaneous", "direct")
-
-
-def cheapest(d, k, deletions, even):
-    """Return the least cost over all k-anonymous sequences, by trying every one."""
-    n = len(d)
-    best = None
-    for candidate in itertools.product(range(n), repeat=n):
-        if not deletions and any(new < old for new, old in zip(candidate, d, strict=True)):
-            continue
-        if even and sum(candidate) % 2:
-            continue
-        if any(candidate.count(value) < k for value in set(candidate)):
-            continue
-        cost = sum(abs(new - old) for new, old in zip(candidate, d, strict=True))
-        best = cost if best is None else min(best, cost)
-    return best
-
-
-@pytest.mark.parametrize("deletions", [False, True])
-@pytest.mark.parametrize("even", [False, True])
-@given(data=st.data())
-@settings(max_examples=15)
-def test_sequence_is_the_cheapest(deletions, even, data):
-    n = data.draw(st.integers(1, 5))
-    k = data.draw(st.integers(1, n))
-    d = data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
-    ref = cheapest(d, k, deletions, even)
-    if ref is None:
-        with pytest.raises(DataError, match="even sum"):
-            anonymise_degrees(d, k, deletions=deletions, even=even)
-        return
-    comp = anonymise_degrees(d, k, deletions=deletions, even=even)
-    assert np.abs(comp - d).sum() == ref
-    assert all((comp == value).sum() >= k for value in comp)
-    if not deletions:
-        assert (comp >= d).all()
-    if even:
-        assert comp.sum() % 2 == 0
 
 
 @pytest.mark.parametrize(
@@ -109,13 +71,6 @@ def test_lower_bound_is_below_the_true_optimum(seed, k):
     graph = nx.gnp_random_graph(5, 0.5, seed=seed)
     release = degree_anonymise(graph, k, rng=1)
     assert release.lower_bound <= least_edits(graph, k) <= release.edits
-
-
-def test_same_seed_same_release():
-    graph = nx.barabasi_albert_graph(60, 3, seed=1)
-    for method in METHODS:
-        first, second = (degree_anonymise(graph, 6, method=method, rng=3) for _ in range(2))
-        assert (first.network.indices == second.network.indices).all()
 
 
 def test_limit_is_said_and_the_release_still_holds():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, degree_anonymise
-from reident.networks import as_network, edge_disclosure, is_degree_anonymous
+from reident.networks import edge_disclosure, is_degree_anonymous
 
 
 def naive(release, original, certainty):
@@ -52,14 +52,6 @@ def test_figure_7_2_hides_people_and_not_their_link():
     assert found.feigned_share == 0
 
 
-def test_names_in_another_order_change_nothing():
-    graph = nx.karate_club_graph()
-    shuffled = nx.Graph()
-    shuffled.add_nodes_from(reversed(list(graph)))
-    shuffled.add_edges_from(graph.edges())
-    assert edge_disclosure(shuffled, graph) == edge_disclosure(graph, graph)
-
-
 @pytest.mark.parametrize("method", ["relaxed", "simultaneous", "direct"])
 @pytest.mark.parametrize("certainty", [0.9, 0.75])
 def test_the_bound_holds_and_degrees_stay(method, certainty):
@@ -76,11 +68,3 @@ def test_the_bound_holds_and_degrees_stay(method, certainty):
 def test_a_bound_out_of_reach_is_said():
     with pytest.raises(DataError, match=r"`certainty` = 0.9 cannot be kept: 1 pairs of degrees"):
         degree_anonymise(nx.complete_graph(6), 3, certainty=0.9)
-
-
-def test_feigned_links_of_a_supergraph():
-    """A supergraph keeps all true links; what it makes an intruder believe beyond them is feigned."""
-    graph = nx.les_miserables_graph()
-    found = edge_disclosure(degree_anonymise(graph, 30, method="supergraph", rng=1), graph)
-    assert found.feigned_share > found.true_share > 0
-    assert as_network(graph).n_edges < found.n_edges

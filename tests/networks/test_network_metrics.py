@@ -50,12 +50,6 @@ def test_distances_equal_networkx(graph):
     assert reident.networks.diameter(graph, exact_limit=0) == max(distances, default=0)
 
 
-def test_more_than_64_sources_and_nodes():
-    graph = nx.barabasi_albert_graph(150, 2, seed=1)
-    assert reident.networks.average_path_length(graph) == pytest.approx(nx.average_shortest_path_length(graph))
-    assert reident.networks.diameter(graph) == nx.diameter(graph)
-
-
 def test_large_graph_is_bounded_and_sampled():
     graph = preferential_attachment(300, 2, rng=1)
     exact = reident.networks.path_lengths(graph)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import lzma
+import re
 import tempfile
 
 import networkx as nx
@@ -307,6 +309,9 @@ def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, mess
         ("*Vertices\n*Edges\n1 2\n", "'\\*Vertices n' with the number of nodes"),
         ("*Vertices 2\n*Edges\n1 3\n", "'\\*Vertices n' with the number of nodes"),
         ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
+        ("*Vertices 3\n1 O'Brien\n2 b\n3 DOM\\x\n*Matrix\n0 1 0\n1 0 2\n0 2 0\n", {("O'Brien", "b"), ("b", "DOM\\x")}),
+        ("*Vertices 2\n1 a\n2 b\n*Edges\n1 2\n*Partition p\n*Vertices 2\n1\n1\n", {("a", "b")}),
+        ("*Network a\n*Vertices 2\n*Edges\n1 2\n*Network b\n*Vertices 2\n*Edges\n1 2\n", "one network, got a second"),
     ],
 )
 def test_pajek_files_without_labels(tmp_path, text, edges):
@@ -316,3 +321,65 @@ def test_pajek_files_without_labels(tmp_path, text, edges):
             read_graph(tmp_path / "g.net")
     else:
         assert set(read_graph(tmp_path / "g.net").to_networkx().edges) == edges
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# x\n0 1 2 3\n1 4 5\n2 6\n", "got 2 to 4: of a list of neighbours"),
+        ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", r"end in \.mtx"),
+        ("*Vertices 2\n*Edges\n1 2\n", r"end in \.net"),
+        ('Creator "x"\ngraph\n[\n node [ id 1 ]\n]\n', r"end in \.gml"),
+        ("<?xml version='1.0'?>\n<graphml/>", r"\.graphml or \.gexf"),
+        ("digraph G {\n a -> b;\n}\n", "DOT of Graphviz"),
+        ('{"nodes": [{"id": 1}], "links": []}', "JSON, which is not read"),
+        ("dl n=4 format=edgelist1\ndata:\n1 2\n", "DL of UCINET"),
+        ("Ann,Bob\n", "relations below the line of names"),
+    ],
+)
+def test_lists_of_neighbours_and_other_formats_are_not_read_as_relations(tmp_path, text, message):
+    (tmp_path / "g.txt").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_graph(tmp_path / "g.txt", simplify=True)
+
+
+@pytest.mark.parametrize("names", [list(range(20)), FIRST_NAMES])
+def test_edge_lists_of_networkx(tmp_path, names):
+    graph = nx.Graph((names[a], names[b], {"weight": i, "kind": "x y"}) for i, (a, b) in enumerate(ROWS))
+    nx.write_edgelist(graph, tmp_path / "g.edgelist")
+    found = read_graph(tmp_path / "g.edgelist", names=() if names[0] == 0 else ["u", "v"])
+    assert nx.utils.graphs_equal(found.to_networkx(), nx.Graph(graph.edges()))
+
+
+@pytest.mark.parametrize("kind", ["coordinate", "array"])
+def test_matrix_market_is_simplified_and_numbered_as_it_is_written(tmp_path, kind):
+    path = tmp_path / "g.mtx"
+    entries = "3 3 4\n1 2 5\n2 1 5\n2 3 1\n3 3 1\n" if kind == "coordinate" else "3 3\n0\n5\n0\n5\n0\n0\n0\n1\n1\n"
+    path.write_text(f"%%MatrixMarket matrix {kind} real general\n{entries}")
+    with pytest.raises(DataError, match="must be undirected"):
+        read_graph(path)
+    with pytest.warns(UserWarning, match="with itself"):
+        assert set(read_graph(path, simplify=True).to_networkx().edges) == {(1, 2), (2, 3)}
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf"])
+@pytest.mark.parametrize("change", ["mixed", "nested", "other version", "xz"])
+def test_xml_of_other_programs(tmp_path, ending, change):
+    graph = nx.path_graph(["a", "b", "c"])
+    path = write_graph(graph, tmp_path / f"g.{ending}")
+    text = path.read_text(encoding="utf-8")
+    if change == "mixed":
+        own = 'directed="true"' if ending == "graphml" else 'type="directed"'
+        text = text.replace('source="a"', f'source="a" {own}')
+    elif change == "nested":
+        text = text.replace("</graph>", f"{text[text.index('<graph ') : text.index('</graph>')]}</graph></graph>")
+    elif change == "other version":
+        text = re.sub('xmlns="[^"]*"', 'xmlns="http://elsewhere.org/9"', text)
+    else:
+        path = tmp_path / f"g.{ending}.xz"
+    path.write_bytes(lzma.compress(text.encode()) if change == "xz" else text.encode())
+    if change in ("mixed", "nested"):
+        with pytest.raises(DataError, match={"mixed": "undirected", "nested": "one graph, got 2"}[change]):
+            read_graph(path)
+    if change != "nested":
+        assert nx.utils.graphs_equal(read_graph(path, simplify=True).to_networkx(), graph)

@@ -6,15 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from reident import degree_anonymise
 from reident.data import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.networks import (
     find_seeds,
-    mapping_quality,
     naive_anonymise,
-    passive_attack,
-    propagate,
     spectral,
     spectral_match,
 )
@@ -53,20 +48,6 @@ def test_the_same_network_is_matched_under_other_names():
     assert set(match.margins) == set(truth)
     assert min(match.margins.values()) > 0
     assert find_seeds(release.network, network, method="spectral").mapping.items() <= truth.items()
-
-
-@pytest.mark.slow
-def test_rewired_hubs_do_not_mislead_it():
-    network = load_network("communities")
-    protected = degree_anonymise(network, 50, method="relaxed", rng=1).network
-    release = naive_anonymise(protected, rng=2)
-    truth = {new: old for old, new in release.mapping.items()}
-    known = sample_network(network, edges=0.9, rng=3)
-    by_hubs = mapping_quality(passive_attack(release.network, known).mapping, truth)
-    by_all = find_seeds(release.network, known, method="spectral")
-    by_spectra = mapping_quality(propagate(release.network, known, by_all.mapping).mapping, truth)
-    assert by_hubs.recall < 0.1
-    assert by_spectra.recall > 0.9
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,7 +1,6 @@
 """Imports go downwards only, and methods that must meet in experiments do not know of one another."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,14 +141,6 @@ def test_kernels_know_arrays_only():
         assert "fastmath" not in text.replace("no fastmath", "").replace('fastmath={"contract"}', ""), path
         if path.stem not in ("__init__", "_numba"):
             assert {name.split(".")[0] for name in imports(path)} <= {"kernels", "base"}, path
-
-
-RIVALS = {"igraph", "recordlinkage", "pycanon", "anonypy", "diffprivlib", "opendp", "anjana", "hypothesis"}
-
-
-def test_rivals_are_never_imported():
-    named = re.compile(rf"^\s*(?:import|from) (?:{'|'.join(RIVALS)})\b", re.MULTILINE)
-    assert [path.name for path in modules() if named.search(path.read_text())] == []
 
 
 def test_importing_the_package_and_its_command_line_is_light():

@@ -7,6 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reident import frontier, plot_ru_map, ru_frame, ru_map_page
 from reident.plotting import new_figure
@@ -119,3 +121,53 @@ def test_names_of_the_data_cannot_become_script():
     assert page.count("<script>") == 1
     assert "alert(1)" in page
     assert "<b>" not in page
+
+
+def repeated():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"mask": mask, "size": size, "share": rng.uniform(0.8, 1) / size, "use": 10 - size + (mask == "b")}
+        for mask, size, _ in itertools.product("ab", [1, 2, 4], range(30))
+    ]
+    return pd.DataFrame(rows)
+
+
+def summary(**kws):
+    settings = {"method": "mask", "parameter": "size", "risk": "share", "utility": "use", "attack": "linkage",
+                "analysis": "means"}  # fmt: skip
+    return ru_frame(repeated(), **{**settings, **kws})
+
+
+def test_frame_summarises_repetitions():
+    table = repeated()
+    comp = summary(level=0.8)
+    assert len(comp) == 6
+    for row in comp.itertuples():
+        part = table[(table["mask"] == row.method) & (table["size"] == int(row.value))]
+        assert row.n == len(part) == 30
+        assert row.risk == pytest.approx(part["share"].mean())
+        assert row.risk_worst == part["share"].max()
+        assert (row.risk_low, row.risk_high) == pytest.approx(tuple(part["share"].quantile([0.1, 0.9])))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_exact_release_has_an_infinite_utility():
+    table = repeated().assign(use=lambda table: np.where(table["size"] == 1, np.inf, table["use"]))
+    options = {"risk": "share", "utility": "use", "attack": "linkage", "analysis": "means"}
+    exact = ru_frame(table, method="mask", parameter="size", **options).query("value == '1'")
+    assert (exact[["utility", "utility_low", "utility_high"]] == np.inf).all(axis=None)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
+def test_the_frontier_equals_the_naive_twin(points):
+    table = pd.DataFrame(points, columns=["risk", "use"]).assign(number=range(len(points)))
+    summary = ru_frame(
+        table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=1
+    )
+    comp = {int(value) for value in frontier(summary)["value"]}
+    ref = {
+        row
+        for row, (risk, use) in enumerate(points)
+        if not any(r <= risk and u >= use and (r < risk or u > use) for r, u in points)
+    }
+    assert comp == ref

@@ -197,17 +197,6 @@ def test_a_second_process_is_refused_and_one_that_was_given_up_publishes_nothing
     assert not (out / "a").exists()
 
 
-@pytest.mark.parametrize("turns", [[2], [1, 2]])
-def test_a_folder_is_published_whole_in_place_of_another(tmp_path, turns):
-    for turn in turns:
-        work = tmp_path / WORK / f"a~{turn}"
-        work.mkdir(parents=True)
-        (work / f"{turn}.txt").touch()
-        publish(tmp_path, work)
-    assert {path.name for path in (tmp_path / "a").iterdir()} == {"2.txt", outputs.RECORD}
-    assert not list((tmp_path / WORK).iterdir())
-
-
 def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -1,11 +1,16 @@
 """The graph theoretic linkage attack, end to end."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
 from reident.data.datasets import load_poets
+from reident.places import LinkageQuality
 
 
 @pytest.fixture(scope="module")
@@ -60,25 +65,6 @@ def test_unperturbed_release_gives_the_truth(seed, ties):
     alone = common_subgraph_attack(release, known, quasi=[], window_km=(-1e-6, 1e-6), ties=ties, rng=seed)
     assert as_pairs(alone) == set(truth.items())
     assert alone.n_candidates == 9 * 9
-
-
-def test_permuting_the_rows_permutes_the_links():
-    release, known, _ = files(1)
-    rng = np.random.default_rng(0)
-    plain = common_subgraph_attack(release, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
-    order = rng.permutation(9)
-    shuffled = release[0].iloc[order], release[1][np.ix_(order, order)]
-    other = common_subgraph_attack(shuffled, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
-    assert plain.n_edges == other.n_edges
-
-    def cliques(linkage):
-        return {
-            frozenset(part[["release", "known"]].itertuples(index=False, name=None))
-            for _, part in linkage.all_links.groupby("clique")
-        }
-
-    assert cliques(plain) == cliques(other)
-    assert plain.n_max_cliques == len(cliques(plain))
 
 
 def test_ties_are_drawn_evenly_and_counted():
@@ -160,3 +146,33 @@ def test_missing_distances_and_near_labels():
     assert as_pairs(near) == set(truth.items())
     with pytest.raises(ParameterError, match="`label_tolerances` must name columns of `quasi`"):
         common_subgraph_attack(older, known, label_tolerances={"town": 1}, **options)
+
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
+
+
+@given(pairs, pairs)
+def test_by_definition(links, truth):
+    comp = linkage_quality(links, truth)
+    hits = sum(pair in set(truth) for pair in set(links))
+    assert (hits, len(set(links)) - hits, len(set(truth)) - hits) == (comp.TP, comp.FP, comp.FN)
+    if links:
+        assert comp.precision == hits / len(set(links))
+    if truth:
+        assert comp.recall == hits / len(set(truth))
+
+
+def test_forms_of_links():
+    ref = LinkageQuality(precision=0.5, recall=1.0, TP=1, FP=1, FN=0)
+    frame = pd.DataFrame({"known": ["a", "b"], "release": [1, 2]})
+    for links in (frame, [(1, "a"), (2, "b")], {1: "a", 2: "b"}, {(1, "a"), (2, "b")}):
+        assert linkage_quality(links, {1: "a"}) == ref
+
+
+def test_nothing_claimed_and_nothing_true():
+    nothing = linkage_quality([], {1: "a"})
+    assert math.isnan(nothing.precision)
+    assert (nothing.recall, nothing.FN) == (0.0, 1)
+    none_true = linkage_quality({1: "a"}, {})
+    assert none_true.precision == 0.0
+    assert math.isnan(none_true.recall)

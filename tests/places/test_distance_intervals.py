@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from shapely import box
 
 from reident import great_circle_km
-from reident.places import autocorrelation, tolerance_intervals
+from reident.places import autocorrelation
 from reident.places.distance_intervals import (
     cluster_bounds,
     distance_intervals,
@@ -105,16 +105,3 @@ def test_parameters_are_estimated_from_a_release(truth):
     assert found[:2] == truth
     assert len(found.candidates) == 9
     assert found.candidates["log_likelihood"].is_monotonic_decreasing
-
-
-def test_the_intervals_of_wrong_parameters_miss_released_distances():
-    rng = np.random.default_rng(0)
-    lat, lon = rng.uniform(48, 54, 120)[:30], rng.uniform(8, 13, 120)[:30]
-    released = embed_distances(lat, lon, n_reference_sets=20, reference_set_size=10, area=AREA, rng=1)
-    inside = []
-    for d, k in ((20, 10), (100, 3)):
-        lower, upper = tolerance_intervals(
-            lat, lon, n_reference_sets=d, reference_set_size=k, area=AREA, alpha=0.9, n_simulations=50, rng=2
-        )
-        inside.append(((lower <= released) & (released <= upper)).mean())
-    assert inside[1] < inside[0] - 0.2

@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reident import great_circle_km
 from reident.places import autocorrelation, utility
@@ -54,16 +52,6 @@ def test_nothing_is_lost_by_the_original():
     assert row["gwr_overlap"] == pytest.approx(1.0)
     assert [row[name] for name in row if name.endswith("error") or name == "small_error_km"] == [0.0] * 5
     assert utility.rank_correlation(d, d, record=3) == pytest.approx(1.0)
-
-
-@given(st.integers(0, 10_000))
-def test_order_of_records_does_not_matter(seed):
-    d, order = distances(9, seed), np.random.default_rng(seed).permutation(9)
-    release, both = noisy(d, seed), np.ix_(order, order)
-    values = np.arange(9.0) ** 2
-    first = utility.distance_utilities(d, release, n_clusters=3, values=values, neighbours=2)
-    again = utility.distance_utilities(d[both], release[both], n_clusters=3, values=values[order], neighbours=2)
-    assert again == pytest.approx(first, nan_ok=True)
 
 
 def test_equally_near_neighbours_count_in_part():

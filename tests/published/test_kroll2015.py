@@ -103,19 +103,6 @@ def test_exact_distances_to_three_points_fix_a_fourth():
     assert 6371 * np.linalg.norm(found - point, axis=1).max() < 0.01
 
 
-@pytest.mark.parametrize(
-    ("noise", "precision", "recall"),
-    [
-        ({"sigma_deg": 0.01, "gamma": 0.9}, 17 / 18, 0.34),
-        ({"sigma_km": 2.1, "gamma": 0.9}, 1, 0.14),
-        ({"sigma_km": 2.1}, 1, 0.14),
-    ],
-)
-def test_variants_repeat_the_numbers_of_the_program_before(noise, precision, recall):
-    result = trial(np.random.default_rng(3), alpha=0.5, dataset=2015, **noise)
-    assert (result["precision"], result["recall"]) == pytest.approx((precision, recall), rel=1e-12)
-
-
 def test_a_trial_is_the_public_attack():
     """`trial` shares one product graph among its rules; the public function makes its own."""
     files = draw_files(2016, n_original=150, n_known=150, n_common=30)

@@ -40,16 +40,6 @@ def test_remaining_is_the_total_less_the_sum(parts):
     assert budget.remaining == 0
 
 
-@pytest.mark.parametrize("bad", [0, -1, -0.5, float("nan"), float("inf"), "much", None, True, "0", [1]])
-def test_bad_amounts(bad):
-    with pytest.raises(ParameterError, match="`total`"):
-        Budget(bad)
-    budget = Budget(1)
-    with pytest.raises(ParameterError, match="`epsilon`"):
-        budget.spend(bad)
-    assert budget.remaining == 1
-
-
 QUERIES = {
     "count": lambda **kws: reident.queries.laplace_count([True, False], **kws),
     "sum": lambda **kws: reident.queries.laplace_sum([1, 2], bounds=(0, 2), **kws),
@@ -71,15 +61,6 @@ def test_every_query_spends_and_stops_before_it_answers(name):
     with pytest.raises(ParameterError, match=f"no answer was computed for {name}"):
         QUERIES[name](epsilon=0.5, budget=budget)
     assert budget.remaining == Fraction(1, 4)
-
-
-@pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), None])
-def test_every_query_refuses_a_bad_epsilon(name, epsilon):
-    budget = Budget(1)
-    with pytest.raises(ParameterError, match="`epsilon`"):
-        QUERIES[name](epsilon=epsilon, budget=budget)
-    assert budget.remaining == 1
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-3, 1e3, 1e7, 1e12, 2.0**40, 1e18, 1e40, 1e300])

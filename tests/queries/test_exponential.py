@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import PrivacyWarning
 from reident.queries import choice_probabilities, exponential_mechanism
 
 LEVEL = 1e-4
@@ -62,10 +61,3 @@ def test_privacy_loss():
     )
     assert exact == pytest.approx(1), "two candidates: the normaliser is the same, the loss is exactly epsilon"
     assert loss_bounds(*leaky, level=LEVEL) < 1.1
-
-
-def test_scores_by_function_and_what_is_returned():
-    choice = exponential_mechanism(["left", "right"], len, epsilon=1000, sensitivity=0.5)
-    assert (choice.chosen, choice.position, choice.sensitivity, choice.private) == ("right", 1, 0.5, True)
-    with pytest.warns(PrivacyWarning):
-        assert not exponential_mechanism("ab", [1, 2], epsilon=1, rng=3).private

@@ -8,28 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privacy_loss import assert_loss_at_most, loss_bounds, seeded
+from privacy_loss import seeded
 from reident import ParameterError, PrivacyWarning
 from reident.queries import Budget, PanPrivateDensity
 from reident.queries.pan_private import pan_privacy_loss
 
 LEVEL = 1e-4
-
-
-def stream(before, after, *, seed, variant="corrected", epsilon=1, universe=1):
-    """Return what an intruder and a reader see: the memory in between, and the number of noisy ones at the end."""
-    density = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=seed)
-    density.update(before)
-    look = density.memory()
-    density.update(after)
-    ones = universe * (density.result().value * epsilon / 4 + 0.5)
-    return look, round(ones)
-
-
-def seen(before, after, n, first, **kws):
-    """Code (bit at the look, noisy ones) of a universe of one item as one number."""
-    pairs = seeded(lambda: [stream(before, after, seed=first + s, **kws) for s in range(n)])
-    return np.array([(100 if look[0] else -100) + ones for look, ones in pairs])
 
 
 def test_exact_loss_is_within_two_epsilon_and_the_printed_one_is_not():
@@ -60,24 +44,6 @@ def test_exact_loss_equals_a_direct_enumeration(epsilon, variant):
     tables = [joint(before, after) for before in (False, True) for after in (False, True)]
     ref = max(abs(math.log(a[key] / b[key])) for a in tables for b in tables for key in a)
     assert pan_privacy_loss(epsilon, variant=variant) == pytest.approx(ref, rel=1e-9)
-
-
-@pytest.mark.slow
-def test_an_intruder_and_the_reader_together_learn_at_most_two_epsilon():
-    n = 2500
-    absent = seen([], [], n, 0, epsilon=0.6)
-    present = seen([0], [0, 0, 0], n, n, epsilon=0.6)
-    late = seen([], [0], n, 2 * n, epsilon=0.6)
-    for left, right in ((absent, present), (absent, late), (present, late)):
-        assert_loss_at_most(left, right, 2 * 0.6, level=LEVEL)
-
-
-@pytest.mark.slow
-def test_the_printed_algorithm_is_caught_leaking():
-    n = 2500
-    absent = seen([], [], n, 0, epsilon=0.4, variant="printed")
-    late = seen([], [0], n, n, epsilon=0.4, variant="printed")
-    assert loss_bounds(absent, late, level=LEVEL) > 2 * 0.4
 
 
 def test_the_memory_alone_has_the_stated_bias_however_often_an_item_appears():

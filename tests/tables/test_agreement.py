@@ -7,7 +7,7 @@ import pytest
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 
 
-def people(n=300, seed=0):
+def people(n=120, seed=0):
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
         {

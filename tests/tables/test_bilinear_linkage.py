@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from naive_linkage import files, standardise
-from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records
+from reident import SearchLimitWarning, learn_linkage, link_records
 
 pytestmark = pytest.mark.whole
 
@@ -107,30 +107,3 @@ def test_a_search_that_is_stopped_has_bounds():
         learned = learn_linkage(release, original, model="bilinear", time_limit_s=1e-3)
     assert not learned.is_optimal
     assert link_records(release, original).ratio <= learned.ratio <= learned.upper_bound
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda r, o: learn_linkage(r, o, model="bilinear", method="milp"), ParameterError, "no polytope"),
-        (lambda r, o: learn_linkage(r, o, model="bilinear", method="climb").ranges(), ParameterError, "for ranges"),
-        (lambda r, o: link_records(r, o, distance=square([[1, 2], [0, 1]])), ParameterError, "symmetric"),
-        (lambda r, o: link_records(r, o, distance=square([[1, 2], [2, 1]])), ParameterError, "semidefinite"),
-        (lambda r, o: link_records(r, o, distance=square([[0, 0], [0, 0]])), ParameterError, "not 0"),
-        (lambda r, o: link_records(r, o, distance=square([[1, 0], [0, np.nan]])), DataError, "distance"),
-        (
-            lambda r, o: link_records(r, o, distance=square(np.eye(2)), columns=["v0"]),
-            ParameterError,
-            "columns compared",
-        ),
-        (lambda r, o: link_records(r, o, distance=square(np.eye(2)).iloc[:1]), ParameterError, "columns compared"),
-    ],
-)
-def test_what_is_refused(call, error, message):
-    release, original = files(9, 2, 0)
-    with pytest.raises(error, match=message):
-        call(release, original)
-
-
-def square(values):
-    return pd.DataFrame(np.asarray(values, float), index=["v0", "v1"], columns=["v0", "v1"])

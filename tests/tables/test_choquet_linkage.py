@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from fuzz.links import draw_conflicts, least_size
-from naive_linkage import as_measure, choquet, files, sets, standardise
-from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records, microaggregate
+from naive_linkage import choquet, files, sets, standardise
+from reident import DataError, SearchLimitWarning, learn_linkage, link_records, microaggregate
 from reident.kernels.tables.hitting_set import small_hitting_set
 from reident.kernels.tables.linkage_rows import rivals
-from reident.tables import FuzzyMeasure
 from reident.tables.choquet import _benders
 from reident.tables.choquet._benders import cover_bound, solve_cover
-from reident.tables.choquet._learning_problem import build_problem, choquet_rows, mean_rows
+from reident.tables.choquet._learning_problem import choquet_rows, mean_rows
 
 
 def squares(release, original):
@@ -54,18 +53,6 @@ def test_no_measure_on_a_grid_links_more(seed):
                 continue
             best = max(best, linked(np.array([[choquet(list(pair), measure) for pair in row] for row in d])))
         assert learned.ratio * 7 >= best
-
-
-@pytest.mark.slow
-def test_no_measure_of_three_variables_on_a_grid_links_more():
-    release, original = files(6, 3, 11)
-    d = squares(release, original)
-    learned = learn_linkage(release, original, model="choquet")
-    best = max(
-        linked(np.array([[choquet(list(pair), measure) for pair in row] for row in d]))
-        for measure in measures_on_a_grid(3, 3)
-    )
-    assert learned.ratio * 6 >= best
 
 
 def feasible(blocks, release, original, model, eps):
@@ -133,12 +120,6 @@ def test_local_search_finds_the_smallest_hitting_set_nearly_always():
     assert np.mean(found) > 0.98
 
 
-def test_a_search_that_is_stopped_bounds_by_shares_of_records():
-    # one of every two of three has to be given up: half of each, which makes two in whole numbers
-    assert cover_bound([]) == 0
-    assert cover_bound([(0, 1), (1, 2), (0, 2)]) == 2
-
-
 def draw_cover(rng):
     """Return conflicts of ten records, and the fewest records that hit all of them, by trying every choice."""
     conflicts = [
@@ -165,6 +146,8 @@ def test_the_covering_problem_is_solved_exactly_and_its_bounds_hold_whenever_it_
         assert pick.sum() == least >= bound
         assert all(pick[list(conflict)].any() for conflict in conflicts)
     assert searched > 5
+    # one of every two of three has to be given up: half of each, which makes two in whole numbers
+    assert cover_bound([(0, 1), (1, 2), (0, 2)]) == 2
 
 
 @pytest.mark.whole
@@ -255,25 +238,6 @@ def test_many_records_are_bounded_in_parts(monkeypatch, model):
     assert closed == 3
 
 
-def test_part_of_a_problem_has_the_margins_of_its_blocks():
-    release, original = (standardise(t.to_numpy()) for t in files(20, 3, 2))
-    whole = build_problem(release, original, "choquet", 1e-7)
-    wanted = np.random.default_rng(0).permutation(whole.blocks.size)[:7]
-    part = whole.part(wanted)
-    assert (part.blocks == whole.blocks[wanted]).all()
-    assert (part.margins(whole.even())[0] == whole.margins(whole.even())[0][wanted]).all()
-
-
-def test_perfect_column_is_found():
-    release, original = files(25, 3, 8, noise=3)
-    original["v1"] = np.linspace(1, 3, 25)
-    release["v1"] = original["v1"]
-    for model in ("weighted_mean", "choquet"):
-        learned = learn_linkage(release, original, model=model)
-        assert learned.ratio == 1
-        assert learned.upper_bound == 1
-
-
 @pytest.mark.whole
 def test_order_of_records_does_not_matter_and_the_seed_repeats():
     release, original = files(25, 3, 9)
@@ -302,53 +266,6 @@ def test_duplicates_can_never_be_linked():
     assert {("r3",), ("r7",)} <= set(learned.certificate)
 
 
-def test_rows_reach_their_stated_range():
-    release, original = files(10, 4, 2)
-    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
-    block, rival = rivals(a, b, np.arange(10))
-    index, value, low, high = choquet_rows(a, b, block, rival)
-    assert np.maximum(-low, high) == pytest.approx(1)
-    rng = np.random.default_rng(0)
-    # Measures with values 0 and 1 are the corners of the polytope: the extremes lie there.
-    corners = []
-    for _ in range(400):
-        seeds = [int(s) for s in rng.integers(1, 16, size=rng.integers(1, 4))]
-        corners.append([float(any(s & seed == seed for seed in seeds) or s == 15) for s in range(16)])
-    values = np.array([(value * np.asarray(corner)[index]).sum(axis=1) for corner in corners])
-    assert (values >= low - 1e-9).all()
-    assert (values <= high + 1e-9).all()
-    assert (values.min(axis=0) < low + 1e-9).mean() > 0.9
-
-
-def test_row_is_the_difference_of_two_integrals():
-    release, original = files(6, 3, 3)
-    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
-    block, rival = rivals(a, b, np.arange(6))
-    index, value, _, _ = choquet_rows(a, b, block, rival)
-    by_mask = np.array([0, 0.1, 0.3, 0.6, 0.2, 0.5, 0.4, 1])
-    assert FuzzyMeasure(by_mask, list("abc"))[["a", "b"]] == 0.6
-    rows = (value * by_mask[index]).sum(axis=1)
-    d = (a[:, None] - b[None]) ** 2
-    values = as_measure(by_mask, 3)
-    ref = [choquet(list(d[i, j]), values) - choquet(list(d[i, i]), values) for i, j in zip(block, rival, strict=True)]
-    assert (np.sign(rows) == np.sign(ref)).all()
-    ratio = rows / ref
-    raw, _, _, _ = mean_rows(a, b, block, rival)
-    assert raw.shape == (len(block), 3)
-    assert (ratio > 0).all()
-
-
-def test_rivals_are_the_undominated_ones():
-    release, original = files(30, 2, 6)
-    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
-    block, rival = rivals(a, b, np.arange(30))
-    d = (a[:, None] - b[None]) ** 2
-    for i in range(30):
-        others = [j for j in range(30) if j != i]
-        ref = {j for j in others if not any((d[i, h] <= d[i, j]).all() and h != j for h in others)}
-        assert set(rival[block == i]) == ref
-
-
 def test_time_limit_returns_the_best_so_far_with_bounds():
     rng = np.random.default_rng(0)
     original = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
@@ -359,43 +276,6 @@ def test_time_limit_returns_the_best_so_far_with_bounds():
         assert not learned.is_optimal
         assert learned.lower_bound <= learned.ratio <= learned.upper_bound
         assert learned.ratio >= link_records(release, original).ratio - 1e-12
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda r, o: learn_linkage(r, o, model="owa"), ParameterError, "`model`"),
-        (lambda r, o: learn_linkage(r, o, method="cplex"), ParameterError, "`method`"),
-        (lambda r, o: learn_linkage(r, o, eps=0.0), ParameterError, "`eps`"),
-        (lambda r, o: learn_linkage(r, o, time_limit_s=0), ParameterError, "`time_limit_s`"),
-        (lambda r, o: learn_linkage(r, o, columns=["v9"]), ParameterError, "v9"),
-        (lambda r, o: learn_linkage(r.reset_index(drop=True), o), DataError, "true partner of a record is unknown"),
-        (lambda r, o: learn_linkage(r.set_axis([0] * 10), o), DataError, "must be unique"),
-        (lambda r, o: learn_linkage(r.assign(v0="x"), o), DataError, "'v0' of `release` must be numeric"),
-        (lambda r, o: learn_linkage(r, o.assign(v0=np.nan)), DataError, "'v0' of `original`.*missing"),
-        (lambda r, o: learn_linkage(r * 0, o), DataError, "constant"),
-        (lambda r, o: learn_linkage(r.iloc[:1], o.iloc[:1]), DataError, "at least 2"),
-        (lambda r, o: learn_linkage(r.to_numpy(), o), DataError, "DataFrame"),
-    ],
-)
-def test_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
-        call(*files(10, 2, 0))
-
-
-def test_more_than_eight_variables_for_choquet():
-    release, original = files(10, 9, 0)
-    with pytest.raises(ParameterError, match="at most 8"):
-        learn_linkage(release, original, model="choquet")
-    assert learn_linkage(release, original).is_optimal
-
-
-@pytest.mark.slow
-def test_eight_variables():
-    release, original = files(40, 8, 1, noise=0.3)
-    learned = learn_linkage(release, original, model="choquet", time_limit_s=600)
-    assert len(learned.measure.table()) == 256
-    assert learned.ratio >= learn_linkage(release, original).ratio
 
 
 @pytest.mark.whole

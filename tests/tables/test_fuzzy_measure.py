@@ -8,23 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naive_linkage import as_measure, choquet, random_measure, sets
-from reident import ParameterError
+from naive_linkage import as_measure, random_measure, sets
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet.fuzzy_measure import monotone_closure, zeta_transform
 
 
 def some_measure(seed, n):
     return FuzzyMeasure(random_measure(np.random.default_rng(seed), n), [f"v{i}" for i in range(n)])
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 5))
-def test_choquet_by_definition(seed, n):
-    measure = some_measure(seed, n)
-    rows = np.random.default_rng(seed).integers(0, 4, size=(5, n)) / 2
-    ref = [choquet(list(row), as_measure(measure.values, n)) for row in rows]
-    np.testing.assert_allclose(measure.choquet(rows), ref, atol=1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -88,39 +78,3 @@ def test_lattice_keeps_covering_pairs_of_what_is_shown():
     assert edges == []
     nodes, edges = FuzzyMeasure([0, 0.5, 0, 0.5, 0, 0.5, 0, 1], ["a", "b", "c"]).lattice(0.5)
     assert sorted(edges) == [("100", "101"), ("100", "110"), ("101", "111"), ("110", "111")]
-
-
-def test_equality_and_no_aliasing():
-    values = np.array([0, 0.5, 0.5, 1])
-    measure = FuzzyMeasure(values, ["a", "b"])
-    values[1] = 0.9
-    assert measure["a"] == 0.5
-    assert measure == FuzzyMeasure([0, 0.5, 0.5, 1], ["a", "b"])
-    assert measure != FuzzyMeasure([0, 0.5, 0.5, 1], ["a", "c"])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: FuzzyMeasure([0, 0.8, 0.2, 0.5], ["a", "b"]), "0 for the empty set and 1"),
-        (lambda: FuzzyMeasure([0.1, 0.8, 0.2, 1], ["a", "b"]), "0 for the empty set and 1"),
-        (lambda: FuzzyMeasure([0, 1.2, 0.2, 1], ["a", "b"]), "monotone.*'b' joins"),
-        (lambda: FuzzyMeasure([0, -0.2, 0.2, 1], ["a", "b"]), "monotone.*'a' joins"),
-        (lambda: FuzzyMeasure([0, 1], ["a", "a"]), "distinct"),
-        (lambda: FuzzyMeasure([0, 1], []), "number of variables"),
-        (lambda: FuzzyMeasure([0, 1], [f"v{i}" for i in range(21)]), "at most 20"),
-        (lambda: FuzzyMeasure.from_weights({"a": -1, "b": 1}), "negative"),
-        (lambda: FuzzyMeasure.from_weights({"a": 0}), "not all 0"),
-        (lambda: FuzzyMeasure.from_weights({"a": 1})[["b"]], "'b'"),
-        (lambda: FuzzyMeasure.from_weights({"a": 1}).choquet([[1.0, 2.0]]), "1 columns"),
-        (lambda: FuzzyMeasure.from_weights({"a": 1}).choquet([[-1.0]]), "non-negative"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(ParameterError, match=message):
-        call()
-
-
-def test_wrong_number_of_values():
-    with pytest.raises(ValueError, match="must have 4 entries"):
-        FuzzyMeasure([0, 1], ["a", "b"])

@@ -1,9 +1,7 @@
 """Hierarchies: made in four ways, checked, written and read."""
 
 import pandas as pd
-import pytest
 
-from reident import DataError, ParameterError
 from reident.tables.hierarchy import Hierarchy
 
 
@@ -41,33 +39,3 @@ def test_intervals_nest_from_their_origin():
     years = Hierarchy.from_intervals(range(1918, 1978), [2, 4, 8], origin=1900)
     assert years.n_levels == 5
     assert years.labels_of(1919) == [1919, "[1918, 1920)", "[1916, 1920)", "[1916, 1924)", "*"]
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "match"),
-    [
-        (lambda: Hierarchy([]), DataError, "at least one value"),
-        (lambda: Hierarchy([["a", "*"], ["a", "*"]]), DataError, "more than one for 'a'"),
-        (lambda: Hierarchy([["a", "*"], ["b"]]), DataError, "same number of levels.*'a'.*'b'"),
-        (lambda: Hierarchy([["a", "x", "*"], ["b", "x", "y"]]), DataError, "monotone: 'a' and 'b' are both 'x'"),
-        (lambda: Hierarchy([["a", None], ["b", "*"]]), DataError, "none on level 1 for 'a'"),
-        (lambda: Hierarchy.from_mapping({"a": "x", "b": "y"}, {"x": "z"}), DataError, "lacks 'y'"),
-        (lambda: Hierarchy.from_mapping(), ParameterError, "at least one mapping"),
-        (lambda: Hierarchy.from_prefixes(["1", "22"]), DataError, "2 characters, got '1'"),
-        (lambda: Hierarchy.from_prefixes(["1"], mask="**"), ParameterError, "one character"),
-        (lambda: Hierarchy.from_intervals([1, 2], [2, 5]), ParameterError, "multiple of the one before"),
-        (lambda: Hierarchy.from_intervals([1, 2], [0]), ParameterError, "above 0"),
-        (lambda: Hierarchy.from_intervals(["a"], [2]), DataError, "numbers only"),
-        (lambda: Hierarchy.from_intervals([1, None], [2]), DataError, "must not be missing"),
-        (lambda: Hierarchy([["a", "*"]]).generalise(pd.Series(["a"]), 2), ParameterError, "`level` must be at most 1"),
-    ],
-)
-def test_bad_input_is_named(make, error, match):
-    with pytest.raises(error, match=match):
-        make()
-
-
-def test_missing_values_are_named_and_a_long_list_is_cut():
-    hierarchy = Hierarchy([[0, "*"]])
-    with pytest.raises(DataError, match=r"hierarchy of `age` must know every value, it lacks 1, 2, .*\(20 in all\)"):
-        hierarchy.generalise(pd.Series(range(21), name="age"), 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, k_anonymise
+from reident import k_anonymise
 from reident.tables import Hierarchy, intersection_attack, intersection_course
 from reident.tables.labels import LabelReader
 
@@ -129,14 +129,6 @@ def test_alice():
     assert attack.table.loc["Bob", ["breach", "confidence", "n_located"]].tolist() == ["partial", 0.5, 1]
 
 
-def test_a_partial_breach_has_confidence_one_third():
-    release = pd.DataFrame({"zip": ["1"] * 5, "ill": ["flu", "fever", "cold", "x", "y"]})
-    other = pd.DataFrame({"zip": ["1"] * 3, "ill": ["flu", "fever", "cold"]})
-    attack = intersection_attack([release, other], pd.DataFrame({"zip": [1]}), quasi="zip", sensitive="ill")
-    assert attack.table["confidence"].tolist() == [1 / 3]
-    assert attack.table["breach"].tolist() == ["partial"]
-
-
 def test_contradicting_releases_are_told_apart_from_breaches():
     releases = [pd.DataFrame({"zip": ["1"], "ill": [value]}) for value in "ab"]
     attack = intersection_attack(releases, pd.DataFrame({"zip": ["1", "2"]}), quasi="zip", sensitive="ill")
@@ -190,39 +182,3 @@ def test_labels_by_a_hierarchy_or_its_table():
     for form in (hierarchy, hierarchy.to_frame()):
         covered = LabelReader(pd.Index(list(TREE)), pd.Index(["office", "fisher"]), form).cover()
         assert covered.tolist() == [[True, False], [True, False], [False, False], [False, True]]
-
-
-RELEASE = pd.DataFrame({"age": ["[20, 30]"], "ill": ["a"]})
-
-
-@pytest.mark.parametrize(
-    ("releases", "population", "error", "message"),
-    [
-        ([], {"age": [1]}, ParameterError, "at least one release"),
-        (RELEASE, {"age": [1]}, ParameterError, "a list of one"),
-        ([RELEASE.iloc[:0]], {"age": [1]}, DataError, r"`releases\[0\]` must have at least 1 record"),
-        ([RELEASE], {"age": []}, DataError, "`population` must have at least 1 record"),
-        ([RELEASE.rename(columns={"age": "x"})], {"age": [1]}, DataError, "must have at least one of `quasi`"),
-        ([RELEASE.drop(columns="ill")], {"age": [1]}, ParameterError, "`sensitive` must name columns"),
-        ([RELEASE], {"x": [1]}, ParameterError, "`quasi` must name columns of `population`"),
-        ([RELEASE.assign(ill=None)], {"age": [1]}, DataError, "no missing 'ill'"),
-        ([RELEASE.assign(age="office")], {"age": [1]}, DataError, "give `hierarchies`"),
-    ],
-)
-def test_bad_input(releases, population, error, message):
-    with pytest.raises(error, match=message):
-        intersection_attack(releases, pd.DataFrame(population), quasi="age", sensitive="ill")
-
-
-def test_bad_options():
-    population = pd.DataFrame({"age": [25]})
-    assert len(intersection_course([RELEASE] * 3, population, quasi="age", sensitive="ill")) == 3
-    with pytest.raises(ParameterError, match="`partial_limit`"):
-        intersection_attack([RELEASE], population, quasi="age", sensitive="ill", partial_limit=0)
-    with pytest.raises(ParameterError, match="must not be a quasi-identifier"):
-        intersection_attack([RELEASE], population, quasi="age", sensitive="age")
-    attack = intersection_attack([RELEASE], population, quasi="age", sensitive="ill")
-    with pytest.raises(ParameterError, match="`person`"):
-        attack.candidates("nobody")
-    with pytest.raises(DataError, match="`truth` must have one value a person"):
-        attack.assess(["a", "b"])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError
-from reident.tables import _lattice, _lattice_nodes
+from reident import DataError
+from reident.tables import _lattice_nodes
 from reident.tables.anonymisation import k_anonymise
 from reident.tables.disclosure import k_anonymity, l_diversity, t_closeness
 from reident.tables.hierarchy import Hierarchy
@@ -123,7 +123,7 @@ def test_lattice_is_that_of_brute_force(table, k, limit):
     check_against_brute_force(table, k, limit, {}, {})
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(TABLES, st.integers(1, 4))
 def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
     with pytest.MonkeyPatch.context() as patch:
@@ -177,16 +177,6 @@ def test_what_every_release_keeps(table, k, method, loss, charged):
                 assert table.loc[row, name] in release.table.loc[row, name].strip("{}").split(", ")
 
 
-@settings(max_examples=20, deadline=None)
-@given(TABLES, st.integers(1, 3), st.sampled_from(["ola", "mondrian"]), st.randoms(use_true_random=False))
-def test_the_order_of_the_records_changes_nothing(table, k, method, random):
-    shuffled = table.sample(frac=1, random_state=random.randint(0, 1000))
-    first = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=k, method=method)
-    second = k_anonymise(shuffled, QUASI, hierarchies=HIERARCHIES, k=k, method=method)
-    assert first.losses == pytest.approx(second.losses)
-    pd.testing.assert_frame_equal(first.table, second.table.sort_index())
-
-
 @settings(max_examples=25, deadline=None)
 @given(TABLES, st.sampled_from([0, 1, 2, 3]))
 def test_mondrian_keeps_further_rules(table, rule):
@@ -238,77 +228,12 @@ def test_textbook_mondrian_is_that_of_plain_loops(rows, k):
     assert np.bincount(release.classes).min() >= k
 
 
-def test_textbook_search_refuses_criteria_that_are_not_monotone():
-    table = pd.DataFrame(
-        {"age": [0, 1, 2, 3], "sex": list("ffmm"), "zip": ["11", "12", "21", "22"], "ill": list("xyxy")}
-    )
-    with pytest.raises(ParameterError, match="monotone"):
-        k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=1, suppression_limit=0.5, method="published",
-                    sensitive="ill", t=0.2)  # fmt: skip
-
-
-def test_a_second_call_does_not_depend_on_the_first():
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame({"age": rng.integers(0, 8, 60), "sex": rng.choice(list("fm"), 60), "zip": "11"})
-    once = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=5, method="optimal", suppression_limit=0.1)
-    k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=2, method="mondrian")
-    again = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=5, method="optimal", suppression_limit=0.1)
-    pd.testing.assert_frame_equal(once.table, again.table)
-    pd.testing.assert_frame_equal(once.solutions, again.solutions)
-    assert once.n_checked == again.n_checked
-
-
 def test_a_constant_attribute_loses_nothing():
     table = pd.DataFrame({"age": [1, 1, 1], "sex": ["f", "f", "f"], "zip": ["11", "11", "11"]})
     for method in ("optimal", "mondrian"):
         release = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=3, method=method)
         assert set(release.losses.values()) == {0.0, 1.0}  # 1: discernibility of a single class
         assert release.losses["discernibility"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
-    [
-        ({"k": 7}, ParameterError, r"at most the number of records \(6\), got 7"),
-        ({"k": 0}, ParameterError, "`k` must be at least 1"),
-        ({"k": 2.0}, ParameterError, "`k` must be a whole number"),
-        ({"quasi": ["age", "job"]}, ParameterError, "job"),
-        ({"quasi": ["age", "age"]}, ParameterError, "more than once"),
-        ({"method": "magic"}, ParameterError, "`method` must be one of"),
-        ({"loss": "weight"}, ParameterError, "`loss` must be one of"),
-        ({"suppression_limit": 1.5}, ParameterError, "`suppression_limit` must lie"),
-        ({"hierarchies": {}}, ParameterError, "`hierarchies` must have one"),
-        ({"hierarchies": {"age": [1], "sex": [2]}}, ParameterError, "Hierarchy objects"),
-        ({"ell": 2}, ParameterError, "`sensitive` must name"),
-        ({"sensitive": "ill"}, ParameterError, "`ell` or `t` must be given"),
-        ({"sensitive": "sex", "ell": 2}, ParameterError, "both roles"),
-        ({"sensitive": "ill", "ell": 2.5}, ParameterError, "only entropy"),
-        ({"sensitive": "ill", "t": 2}, ParameterError, "`t` must lie"),
-        ({"sensitive": "ill", "ell": 9}, DataError, "no generalisation satisfies"),
-        ({"sensitive": "ill", "ell": 9, "method": "mondrian"}, DataError, "table as a whole"),
-        (
-            {"hierarchies": {"age": Hierarchy.from_intervals([0, 1], [2]), "sex": HIERARCHIES["sex"]}},
-            DataError,
-            "hierarchy of `age` must know every value, it lacks 2, 3",
-        ),
-        (
-            {"hierarchies": {"age": Hierarchy([[i] for i in range(8)]), "sex": Hierarchy([["f"], ["m"]])}},
-            DataError,
-            "would suppress 6, and a release may not be empty",
-        ),
-    ],
-)
-def test_bad_input_is_named(change, error, match):
-    table = pd.DataFrame({"age": [0, 1, 2, 3, 0, 1], "sex": list("fmfmmf"), "ill": list("xyzxyz")})
-    call = {"quasi": ["age", "sex"], "hierarchies": HIERARCHIES, "k": 2, **change}
-    with pytest.raises(error, match=match):
-        k_anonymise(table, **call)
-
-
-def test_a_missing_value_is_refused():
-    table = pd.DataFrame({"age": [1.0, np.nan, 2.0], "sex": ["f", None, "m"]})
-    with pytest.raises(DataError, match=r"'age': 1, 'sex': 1.*label"):
-        k_anonymise(table, ["age", "sex"], k=1, method="mondrian")
 
 
 @pytest.mark.parametrize("method", ["ola", "mondrian"])
@@ -332,12 +257,6 @@ def test_mondrian_cuts_categories_as_their_hierarchy_lists_them():
     assert sorted(set(by_text.table["place"])) == ["{Bari, Bergen}", "{Oslo, Rome}"]
 
 
-def test_a_long_run_of_categories_has_a_short_label():
-    table = pd.DataFrame({"code": [f"{i:03}" for i in range(60)]})
-    release = k_anonymise(table, "code", k=60, method="mondrian")
-    assert set(release.table["code"]) == {"{000, ..., 059}"}
-
-
 def test_times_of_a_zone_are_cut_as_those_without_one():
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(12) ** 2, unit="D"))
     plain, zoned = (
@@ -346,21 +265,3 @@ def test_times_of_a_zone_are_cut_as_those_without_one():
     )
     assert plain.loss == pytest.approx(zoned.loss, rel=1e-3)  # an hour of summer time
     assert plain.classes.tolist() == zoned.classes.tolist()
-
-
-@given(st.integers(0, 10**6))
-def test_every_node_is_settled_whatever_the_order_says(seed):
-    rng = np.random.default_rng(seed)
-    shape = tuple(rng.integers(1, 5, 3))
-    least = rng.integers(0, 4, (3, 3))  # above one of these a node satisfies
-    at = np.indices(shape).reshape(3, -1).T
-    truth = (at[:, None] >= least).all(axis=2).any(axis=1).reshape(shape)
-    asked = []
-
-    def satisfies(node):
-        asked.append(node)
-        return bool(truth[node])
-
-    tags = _lattice._settle(satisfies, rng.normal(size=shape))
-    assert ((tags == 1) == truth).all()
-    assert len(set(asked)) == len(asked)

@@ -116,14 +116,6 @@ def test_an_interval_covers_its_value_and_intervals_nest(numbers, places, first,
         assert_covered(values, hierarchy.generalise(values, level))
 
 
-@pytest.mark.parametrize("widths", [[0.1, 0.3], [1 / 3, 1], [0.1, 0.7], [0.05, 0.1, 0.2]])
-def test_intervals_of_decimals_nest(widths):
-    values = pd.Series([round(place / 10, 1) for place in range(51)])
-    hierarchy = Hierarchy.from_intervals(values, widths)
-    for level in range(1, len(widths) + 1):
-        assert_covered(values, hierarchy.generalise(values, level))
-
-
 def test_intervals_finer_than_the_values_are_refused():
     with pytest.raises(ParameterError, match="`widths`"):
         Hierarchy.from_intervals([1e16, 2e16], [0.5])

@@ -98,20 +98,3 @@ def test_constant_columns_are_left_out_and_named():
     assert with_constant.links["known"].equals(link_records(release, known).links["known"])
     with pytest.raises(DataError, match="constant"):
         link_records(release * 0, known)
-
-
-def test_additive_measure_is_the_weighted_mean():
-    release, known = files(40, 60, 4)
-    weights = {"v0": 1, "v1": 0, "v2": 2, "v3": 5}
-    by_measure = link_records(release, known, distance=FuzzyMeasure.from_weights(weights))
-    by_weights = link_records(release, known, distance="weighted_mean", weights=weights)
-    np.testing.assert_allclose(by_measure.links["distance"], by_weights.links["distance"], rtol=1e-9)
-    assert by_measure.links["known"].equals(by_weights.links["known"])
-
-
-def test_many_duplicates_and_heaps():
-    rng = np.random.default_rng(0)
-    known = pd.DataFrame(rng.integers(0, 3, size=(200, 2)).astype(float), columns=["a", "b"])
-    linked = link_records(known, known)
-    ref = known.groupby(["a", "b"])["a"].transform("size")
-    assert linked.links["n_nearest"].tolist() == ref.tolist()

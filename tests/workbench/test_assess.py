@@ -5,7 +5,6 @@ import re
 import shlex
 from html.parser import HTMLParser
 
-import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +13,7 @@ import reident as rd
 from commands import call
 from judged import protect_into
 from office import office
-from reident.base import DataError, ParameterError
+from reident.base import DataError
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.candidates import Evaluator
 from reident.workbench.files import read_file, write_file
@@ -146,58 +145,10 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
 
 
-def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
-    def refused(*_, **__):
-        raise AssertionError("the data were written")
-
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
-    methods = {"table": [{"name": "rounding", "base": [20.0]}]}
-    assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
 def test_files_are_read(people, tmp_path, name):
     people.to_csv(tmp_path / name, index=False) if "csv" in name else write_file(people, tmp_path / name)
     pd.testing.assert_frame_equal(read_file(tmp_path / name), people, check_dtype=False)
-
-
-@pytest.mark.parametrize("name", ["a.gpkg", "a.geojson", "a.parquet"])
-def test_geographic_files_are_read(people, tmp_path, name):
-    points = gpd.GeoDataFrame(
-        people[["sex"]], geometry=gpd.points_from_xy(people["LON"], people["LAT"], crs="EPSG:4326")
-    )
-    write_file(points, tmp_path / name)
-    read = read_file(tmp_path / name)
-    assert read.crs == points.crs
-    assert np.allclose(read.geometry.x, points.geometry.x)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "nothing says what an intruder knows"),
-        ({"quasi": "shoe"}, "`quasi`"),
-        ({"quasi": "sex", "limit": 2}, "`limit`"),
-        ({"quasi": "sex", "profile": "fast"}, "`profile`"),
-        ({"lat": "LAT"}, "together"),
-        ({"lat": "LAT", "lon": "LOM"}, "`lon` must name columns"),
-        ({"quasi": ["age"], "epsilon_quasi": "sex"}, "`epsilon_quasi`"),
-    ],
-)
-def test_bad_input(people, arguments, message):
-    with pytest.raises((ParameterError, DataError), match=message):
-        rd.assess(people, **arguments, progress=False)
-
-
-def test_bad_files(tmp_path, people):
-    (tmp_path / "a.docx").write_text("x")
-    (tmp_path / "b.xlsx").write_text("x")
-    (tmp_path / "c.csv").write_text("a,b\n")
-    for name, message in (("none.csv", "exists"), ("a.docx", "must be one of"), ("b.xlsx", "XLSX"), ("c.csv", "empty")):
-        with pytest.raises(DataError, match=message):
-            read_file(tmp_path / name)
-    with pytest.raises(DataError, match="at least 20 records"):
-        rd.assess(people.head(9), quasi="sex", progress=False)
 
 
 @pytest.mark.whole
@@ -222,26 +173,6 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
     assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
     code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
     assert (code, "`quasi` must name columns of" in said and "'Altr'" in said) == (2, True), said
-
-
-@pytest.mark.slow
-def test_command_line(people, tmp_path):
-    people.to_csv(tmp_path / "people.csv", index=False)
-
-    named = ["people.csv", "--quasi", "sex,age"]
-    done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
-    assert done.returncode == 0, done.stderr
-    assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
-    assert "search" in done.stderr
-    release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
-    done = call(tmp_path, *release)
-    assert done.returncode == 0, done.stderr
-    assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
-    done = call(tmp_path, *release)
-    assert done.returncode == 2
-    assert "never overwritten" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """What a custodian and a methodologist type, from the file to the verdict and the map."""
 
-import pandas as pd
 import pytest
 
 import reident as rd
@@ -45,15 +44,6 @@ def test_from_the_data_to_the_advice(tmp_path):
     assert (tmp_path / "assessment" / "report.html") == found.save(tmp_path / "assessment")
     assert found.plot().has_data()
     assert len(found.frame)
-
-
-def test_from_methods_to_the_map(patients):
-    dataset = rd.open_dataset(patients).with_roles(quasi=["sex", "age"], sensitive="illness", lat="lat", lon="lon")
-    methods = ["disc", {"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}]
-    asked = {"methods": methods, "attacks": ["nearest_place"], "utilities": ["nearest_neighbour_kept"]}
-    frame = rd.risk_utility(dataset, **asked, repetitions=2, progress=False)
-    assert isinstance(rd.frontier(frame, limit=0.25), pd.DataFrame)
-    assert rd.plot_ru_map(frame, limit=0.25).has_data()
 
 
 def test_names_of_the_former_version_are_read():

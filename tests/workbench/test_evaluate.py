@@ -1,7 +1,5 @@
 """The evaluation against naive intruders: no judged risk lies below what a dozen lines of plain code get."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -12,12 +10,10 @@ from scipy.spatial import cKDTree
 
 import reident as rd
 from judged import attacked
-from reident.base import DataError, ParameterError
 from reident.methods.attacks import run_attack
-from reident.methods.outcome import NotApplicable, Outcome, person_risks
+from reident.methods.outcome import Outcome, person_risks
 from reident.methods.release import Knowledge, Release
 from reident.places.distances import unit_vectors
-from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Step, make
 
 pytestmark = pytest.mark.whole
@@ -227,41 +223,6 @@ def naive_covering(made, table):
     return float(np.mean(np.diag(covers) / covers.sum(axis=1)))
 
 
-def test_no_value_is_too_rare():
-    """The audit's town file: sex, age and town; rounding the age leaves nearly everybody alone with the rest."""
-    table = people(1500, 5, towns=700)
-    release = table[["id", "sex", "age", "town"]].assign(age=(table["age"] / 2).round() * 2)
-    found = row_of(attacked(release, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
-    assert found["verdict"] == "above the limit"
-    assert found["risk"] > 0.9
-    assert found["share_above_limit"] > 0.95
-
-
-def test_the_donut_is_refused_by_its_own_places():
-    table = people(800, 6)
-    moved = rd.places.mask_donut(
-        table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), inner_m=500, outer_m=3000, rng=1
-    ).rename(columns={"lat_deg": "lat", "lon_deg": "lon"})
-    found = attacked(
-        moved, table, quasi=["sex", "age"], lat="lat", lon="lon", id="id",
-        attacks=["nearest_place", "place_assignment"],
-    )  # fmt: skip
-    assert (found["verdict"] == "above the limit").all()
-    assert row_of(found, "nearest_place")["risk"] >= naive_nearest_place(moved, table, ["sex", "age"]) - 1e-9
-    assert row_of(found, "nearest_place")["risk"] > 0.9
-
-
-def test_every_attack_runs_or_says_why():
-    table = people(60, 7, 3)
-    found = attacked(
-        table, table, quasi=["sex", "town"], sensitive="ill", id="id", attacks=["exact_join", "similarity", "degree"]
-    )
-    assert found["reason"].tolist()[0] == ""
-    assert "no numbers" in row_of(found, "similarity")["reason"]
-    assert "no network" in row_of(found, "degree")["reason"]
-    assert (found["verdict"].tolist()[1:]) == ["not run", "not run"]
-
-
 def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
     """Incomes within a tenth of the range in each town: who has one is known to within it, and some have none."""
     rng = np.random.default_rng(9)
@@ -320,25 +281,6 @@ def test_attributes_are_judged_by_what_they_gain():
     assert (sure["worst"], sure["residual"], sure["verdict"]) == (1.0, 1.0, "above the limit")
 
 
-def _judged_places(n, sd_km, repetitions, seed):
-    """Uniform places in a square of 100 km at the equator, normal noise; the posterior of the mask is the attack."""
-    degree = 6371 * np.pi / 180
-    got = {"confidence": [], "right": [], "assigned": [], "above": []}
-    for repetition in range(repetitions):
-        rng = np.random.default_rng([seed, repetition])
-        known = pd.DataFrame(rng.uniform(0, 100 / degree, (n, 2)), columns=["lat_deg", "lon_deg"])
-        table = known + rng.normal(0, sd_km / degree, (n, 2))
-        release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
-        knowledge = Knowledge(known, [], np.arange(n))
-        found = run_attack("known_mask", release, knowledge)
-        judged = risks_of(found, 0.25)
-        got["confidence"].append(judged["confidence"])
-        got["right"].append(judged["risk"])
-        got["above"].append((found.claims["confidence"] > 0.25).mean())
-        got["assigned"].append(risks_of(run_attack("place_assignment", release, knowledge), 0.25)["risk"])
-    return {name: float(np.mean(values)) for name, values in got.items()}
-
-
 @pytest.mark.whole
 def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
     rng = np.random.default_rng(3)
@@ -354,58 +296,6 @@ def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
     places = unit_vectors(*release.table.to_numpy().T)
     at = cKDTree(places).query(unit_vectors(*known.to_numpy().T))[1]
     assert (of_all["claim"] == at).all()
-
-
-MEASURED = ("confidence", "right", "assigned", "above")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "sd_km", "values", "sds"),
-    [
-        (1000, 1.0, (0.623, 0.617, 0.736, 0.995), (0.005, 0.018, 0.019, 0.01)),
-        (200, 5.0, (0.272, 0.260, 0.305, 0.486), (0.008, 0.027, 0.027, 0.04)),
-    ],
-)
-def test_masked_places_agree_with_the_prototype(n, sd_km, values, sds):
-    """Means of 6 repetitions within 3 standard errors of the prototype's (sd of one repetition in its table)."""
-    got = _judged_places(n, sd_km, 6, 1)
-    for name, value, sd in zip(MEASURED, values, sds, strict=True):
-        assert got[name] == pytest.approx(value, abs=3 * sd * np.sqrt(1 / 6 + 1 / 20)), name
-
-
-def test_candidates_equal_a_plain_search():
-    rng = np.random.default_rng(4)
-    known = pd.DataFrame({"a": rng.integers(0, 9, 50), "b": rng.choice(list("xyz"), 50)})
-    release = pd.DataFrame(
-        {
-            "a": [f"[{v - v % 3}, {v - v % 3 + 3}]" for v in known["a"]],
-            "b": known["b"].where(known["b"] != "z", "{y, z}"),
-        }
-    )
-    compared = compare_columns(known, release, ["a", "b"])
-    found = agreement(compared, ["a", "b"], release, 50)
-    for i, j in itertools.product(range(50), range(50)):
-        low = int(release["a"][j][1])
-        agree = low <= known["a"][i] <= low + 3 and known["b"][i] in release["b"][j]
-        assert found.holds(np.array([i]), np.array([j]))[0] == agree
-    lists = found.candidates()
-    assert [len(lists[g]) for g in found.groups] == found.counts().tolist()
-    assert kept_columns(compared, np.arange(50), np.arange(50)) == ["a", "b"]
-
-
-def test_bad_input_is_named():
-    table = people(30)
-    with pytest.raises(ParameterError, match="`attacks` must name"):
-        attacked(table, table, quasi="sex", attacks=["magic"])
-    with pytest.raises(ParameterError, match="nothing says what an intruder knows"):
-        attacked(table, table)
-    with pytest.raises(DataError, match="`id` must name a column"):
-        rd.check(table.assign(id=1), table, "id", quasi="sex")
-    with pytest.raises(DataError, match="must have the same values in both files"):
-        rd.check(table.assign(id=table["id"] + 1000), table, "id", quasi="sex")
-    with pytest.raises(NotApplicable):
-        run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"], np.arange(30)))
 
 
 def test_places_with_gaps_are_attacked_as_far_as_they_go():

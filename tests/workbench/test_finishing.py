@@ -43,14 +43,6 @@ def test_interval_ends_fall_on_a_public_grid_and_still_cover():
     assert public_ends(ages, pd.Series(["[20, 33]", "[20, 33]", "47"])).tolist() == ["[20, 33]", "[20, 33]", "47"]
 
 
-def test_intervals_of_rounded_values_end_on_a_coarser_grid_than_these():
-    pay = pd.Series([1200, 5400, 100000, 87000])
-    ends = public_ends(pay, pd.Series(["[1200, 5400]"] * 2 + ["[87000, 100000]"] * 2))
-    assert ends.tolist() == ["[0, 6000]"] * 2 + ["[86000, 100000]"] * 2
-    dense = pd.Series(["[20, 25]", "[20, 25]", "[30, 40]", "[30, 40]", "[30, 40]"])
-    assert public_ends(pd.Series([20, 25, 30, 35, 40]), dense).equals(dense)
-
-
 @pytest.mark.parametrize("codes", [[], [-9, 99999], [-9, 9_999_999]])
 @pytest.mark.parametrize("step", [500, 700, 0.5])
 def test_codes_far_from_the_values_leave_ends_that_the_audit_allows(codes, step):

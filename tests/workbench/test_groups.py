@@ -255,3 +255,76 @@ def test_an_intruder_who_does_not_know_who_is_in_the_file_is_as_sure_as_the_weig
         judged(files, intruder="journalist")
     with pytest.raises(ParameterError, match="'spy'"):
         judged(files, intruder="spy")
+
+
+@pytest.fixture(scope="module")
+def illness_files():
+    """A survey with a rare illness, and a release of it with ages in intervals; most classes have no case."""
+    rng = np.random.default_rng(3)
+    n = 200
+    age = rng.integers(20, 60, n)
+    survey = pd.DataFrame({"nr": np.arange(n), "age": age, "depressed": np.where(rng.random(n) < 0.06, "yes", "no")})
+    survey.loc[(age >= 20) & (age < 25), "depressed"] = "yes"
+    low = age // 5 * 5
+    release = survey.assign(age=[f"[{a}, {a + 5})" for a in low]).iloc[rng.permutation(n)]
+    return survey, release, low
+
+
+def judged_illness(illness_files, sensitive, attack="modal_value"):
+    survey, release, _ = illness_files
+    return rd.check(release, survey, pairs="nr", quasi=["age"], sensitive=sensitive, attacks=[attack], limit=0.25)
+
+
+def test_learning_that_a_person_has_not_the_secret_value_is_no_disclosure(illness_files):
+    survey, _, low = illness_files
+    is_case = survey["depressed"] == "yes"
+    share, prior = is_case.groupby(low).transform("mean"), is_case.mean()
+    gain = ((share - prior) / (1 - prior)).clip(lower=0)
+    for attack in ("modal_value", "skewness"):
+        found = judged_illness(illness_files, "depressed=yes", attack).persons.loc[survey.index]
+        wanted = gain if attack == "modal_value" else gain.where(share - prior >= 0.25, 0)
+        assert found["risk"].tolist() == pytest.approx(wanted.tolist())
+    assert judged_illness(illness_files, "depressed").share_above_limit > 0.5
+    assert judged_illness(illness_files, "depressed=yes").share_above_limit == pytest.approx((gain > 0.25).mean())
+
+
+@pytest.mark.parametrize("attack", ["homogeneity", "background_knowledge", "attribute_inference"])
+def test_other_attacks_claim_the_secret_value_alone(illness_files, attack):
+    _, _, low = illness_files
+    found = judged_illness(illness_files, "depressed=yes", attack)
+    all_ill = low == 20
+    above = found.persons.loc[illness_files[0].index, "above"].to_numpy(bool)
+    assert not above[~all_ill].any()
+    if attack != "attribute_inference":  # a model without the person says the same: a statistic, no disclosure
+        assert above[all_ill].all()
+
+
+def test_a_coded_column_keeps_its_secret(illness_files):
+    survey, release, low = illness_files
+    coded = release.assign(depressed=release["depressed"].map({"yes": "b", "no": "a"}))
+    plain = judged_illness(illness_files, "depressed=yes")
+    assert judged_illness((survey, coded, low), "depressed=yes").persons["risk"].equals(plain.persons["risk"])
+
+
+def test_a_recipe_keeps_the_secret_value(illness_files, tmp_path):
+    survey = illness_files[0]
+    dataset = rd.Dataset(survey, quasi="age", sensitive="depressed=yes")
+    dataset.schema.save(tmp_path / "recipe.yaml")
+    assert type(dataset.schema).load(tmp_path / "recipe.yaml").columns["depressed"].secret == ["yes"]
+    assert dataset.guarded == {"depressed": ["yes"]}
+
+
+def test_a_value_that_no_record_has_is_refused(illness_files):
+    with pytest.raises(ParameterError, match=r"'yse'.* no"):
+        judged_illness(illness_files, "depressed=yse")
+
+
+def test_the_map_judges_the_secret_value_alone(illness_files):
+    survey = illness_files[0].drop(columns="nr")
+    options = {"quasi": ["age"], "methods": [{"name": "mondrian", "k": 5}], "attacks": ["homogeneity"], "seed": 1}
+    every, only = (
+        rd.risk_utility(survey, sensitive=named, repetitions=1, progress=False, **options)
+        for named in ("depressed", "depressed=yes")
+    )
+    assert only["above"].max() < every["above"].max() / 2
+    assert every["recall"].max() <= 1

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import geopandas as gpd
@@ -17,7 +16,6 @@ from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.files import read_file
-from reident.workbench.recipe import recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -76,23 +74,6 @@ def _leaks(folder: Path, secrets: set[str]) -> list[str]:
         for text in texts:
             found += [f"{path.name}: {secret}" for secret in secrets if _written(secret, text)]
     return found
-
-
-def test_search_for_leaks_finds_what_was_written(tmp_path):
-    """A true longitude is found in full, in single precision and with seven digits, not by its first digits."""
-    lon = 8.845023149362817
-    for i, number in enumerate((lon, float(np.float32(lon)), 8.8450231)):
-        (tmp_path / str(i)).mkdir()
-        pd.DataFrame({"lon": [number, 1.5]}).to_csv(tmp_path / str(i) / "release.csv", index=False)
-        assert _leaks(tmp_path / str(i), _tokens([lon]))
-        np.save(tmp_path / str(i) / "array.npy", [number])
-        assert {leak.partition(":")[0] for leak in _leaks(tmp_path / str(i), _tokens([lon]))} == {
-            "release.csv",
-            "array.npy",
-        }
-    (tmp_path / "chance").mkdir()
-    np.save(tmp_path / "chance" / "distances_km.npy", [8.845023097126511, 48.84502311937714, 8.84502311937714])
-    assert _leaks(tmp_path / "chance", _tokens([lon])) == []
 
 
 PLACES = [
@@ -224,13 +205,6 @@ def test_bad_input_writes_nothing(people, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_refuses_to_overwrite(people, tmp_path):
-    (tmp_path / "release").mkdir()
-    with pytest.raises(ParameterError, match="never overwritten"):
-        protect_into(people, tmp_path / "release", method="donut", quasi="sex", lat="lat", lon="lon")
-    assert list((tmp_path / "release").iterdir()) == []
-
-
 def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     """A GeoPackage without geometry was written as text under its name, and no program opened it."""
     points = gpd.points_from_xy(people["lon"], people["lat"], crs=4326)
@@ -242,16 +216,6 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "release.csv"]
     assert "a CSV file, not .gpkg" in (out / "manifest.json").read_text()
     assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"], attacks=["exact_join"]).passed
-
-
-def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
-    recipe = recipe_of(rd.workbench.open_file(_csv(people, tmp_path)))
-    recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
-    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `data`, got \['absent'\]"):
-        protect_into(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
-    released = read_file(protect_into(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
-    assert "age" in released
-    assert "sex" not in released
 
 
 def _csv(table, folder):
@@ -300,19 +264,6 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
     assert said.endswith("k = 5 counts records, of which one person may have several")
     noisy = protect_into(table, tmp_path / "noisy", method="add_noise", quasi="age")
     assert "person" not in json.loads((noisy / "manifest.json").read_text("utf-8"))["guarantee"]
-
-
-@pytest.mark.parametrize("person", ["nobody", 3])
-def test_a_person_column_must_be_one_of_the_file(people, tmp_path, person):
-    with pytest.raises(rd.ParameterError, match="`person`"):
-        protect_into(people, tmp_path / "out", method="mondrian", options={"k": 5}, quasi=["sex"], person=person)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_method_for_relations_is_refused_for_a_table(tmp_path):
-    table = pd.DataFrame({"a": range(30), "b": ["x", "y"] * 15})
-    with pytest.raises(ParameterError, match=r"got 'swap_edges', which is for .*it takes relations"):
-        protect_into(table, tmp_path / "r", method="swap_edges", quasi=["a", "b"])
 
 
 def test_the_manifest_is_a_key_to_the_release(tmp_path, people):

@@ -9,7 +9,6 @@ import pytest
 
 import reident as rd
 from judged import records
-from reident.base import DataError, ParameterError
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -99,43 +98,6 @@ def test_folder_resumes(places, tmp_path):
     fresh = rd.risk_utility(*arguments, quasi="sex", **SMALL)
     pd.testing.assert_frame_equal(first, again)
     pd.testing.assert_frame_equal(first, fresh)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"methods": ["blur"]}, "there are"),
-        ({"methods": ["mondrian"]}, "must be for places"),
-        ({"methods": [{"name": "donut", "radius": 3}]}, "no parameter 'radius'"),
-        ({"methods": [{"sigma_deg": 3}]}, 'with a "name"'),
-        ({"attacks": [{"name": "common_subgraph", "alpha": 2.0}]}, "`alpha`"),
-        ({"attacks": [{"name": "common_subgraph", "alpha": [0.1, 0.2]}]}, "one value a parameter"),
-        ({"utilities": ["linkage_quality"]}, "there are neighbours_kept"),
-        ({"utilities": ["edges_kept"]}, "must be for places"),
-        ({"quasi": "shoe"}, "`quasi` must name columns"),
-        ({"overlap": 0.0}, "`overlap`"),
-        ({"n_known": 300}, "`n_known`"),
-        ({"n_released": 79}, "must fit the data"),
-        ({"kind": "net"}, "`kind`"),
-    ],
-)
-def test_bad_input(places, changes, message):
-    arguments = {
-        "methods": METHODS,
-        "attacks": ATTACKS,
-        "utilities": ["distances_kept"],
-        "quasi": "sex",
-        **SMALL,
-        **changes,
-    }
-    with pytest.raises((ParameterError, DataError), match=message):
-        rd.risk_utility(places, **arguments)
-
-
-def test_missing_quasi_is_named(places):
-    broken = places.assign(sex=places["sex"].mask(places.index == 3))
-    with pytest.raises(DataError, match="'sex': 1"):
-        rd.risk_utility(broken, METHODS, quasi="sex")
 
 
 def test_an_attack_that_is_named_and_says_nothing_is_told():

@@ -20,7 +20,7 @@ from reident.base import DataError, ParameterError
 from reident.base.cost import afford
 from reident.data.header import NUMBER, RECORDS, SAMPLE, is_record, table_of_rows
 
-__all__ = ["read_delimited", "rows_of_text", "text_of"]
+__all__ = ["bytes_of", "read_delimited", "rows_of_text", "text_of"]
 
 _SEPARATORS = (";", ",", "\t", "|")
 #: Separators of some databases, tried where none of the usual ones parts the lines.
@@ -77,7 +77,7 @@ def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str
     DataError, ParameterError
         If the file is no text, or not of that encoding.
     """
-    return _decode(_bytes_of(path), encoding, path.name)
+    return _decode(bytes_of(path), encoding, path.name)
 
 
 def rows_of_text(
@@ -117,7 +117,7 @@ def rows_of_text(
     return data_rows + rows, {"separator": separator, "quote": quote}, receipts + quotes
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
     """Return the bytes of a file, unpacked, if its text fits into memory."""
     advice = "take fewer records"
     with path.open("rb") as file:
@@ -249,10 +249,11 @@ def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list
     if encoding is None:
         encoding = next((known for mark, known in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
         if encoding is None and b"\0" in raw:
-            raise DataError(
-                f"{name!r} must be a text file, it holds zero bytes: is it of another kind? For UTF-16 without a mark "
-                "give `encoding` (utf-16-le)"
-            )
+            # Of UTF-16 without a mark, every other byte of Latin letters is a zero.
+            halves = {"utf-16-le": raw[1::2], "utf-16-be": raw[::2]}
+            encoding = next((known for known, half in halves.items() if half.count(0) > 0.5 * len(half)), None)
+            if encoding is None or raw.count(0) > 0.5 * len(raw):
+                raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
         if encoding is None and _decodes(raw, "utf-8"):
             encoding = "utf-8"
         if encoding is None:

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, ParameterError, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
 from reident.data.datasets import load_casc
 from reident.data.papers import published
 from reident.experiments.own_files import pinned, unpinned
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
-from reident.tables.record_linkage import link_records
+from reident.tables.record_linkage import TIE, link_records
 
 __all__ = [
     "FILES", "MODELS", "SETUPS", "compile_learning", "determined_trial", "draw_records", "groups_of", "kernel_ratio",
@@ -122,7 +122,18 @@ def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyM
 def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: np.random.Generator) -> float:
     """Return the largest linked share of 60 random ordered weighted averages: a lower bound of the optimum."""
     tried = [np.ones(len(columns)), *rng.dirichlet(np.ones(len(columns)), 59)]
-    return max(link_records(release, original, columns=columns, distance=owa(w, columns)).ratio for w in tried)
+    a, b = (((x - x.mean()) / x.std(ddof=0)).to_numpy(np.float64) for x in (release[columns], original[columns]))
+    partners, n_right = original.index.get_indexer(release.index), np.zeros(len(tried))
+    for rows in np.array_split(np.arange(len(a)), 1 + a.size * len(b) // 2_000_000):
+        squares = -np.sort(-((a[rows, None] - b) ** 2))  # the largest difference first
+        n_right += [_linked(squares @ (w / w.sum()), partners[rows]).sum() for w in tried]
+    return float(n_right.max() / len(a))
+
+
+def _linked(distance: FloatArray, partners: IntArray) -> BoolArray:
+    """Return the records to which none but the partner is as near, up to rounding."""
+    true = distance[np.arange(len(distance)), partners]
+    return np.asarray((distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1)
 
 
 def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], degree: int = 2) -> float:
@@ -130,8 +141,7 @@ def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[st
     a, b = (((x - x.mean()) / x.std()).to_numpy(np.float64) for x in (release[columns], original[columns]))
     own_a, own_b = ((1 + (x**2).sum(axis=1)) ** degree for x in (a, b))
     distance = own_a[:, None] - 2 * (1 + a @ b.T) ** degree + own_b
-    true = distance[np.arange(len(a)), original.index.get_indexer(release.index)]
-    return float(((distance <= true[:, None]).sum(axis=1) == 1).mean())
+    return float(_linked(distance, original.index.get_indexer(release.index)).mean())
 
 
 def trial(

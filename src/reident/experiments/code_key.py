@@ -31,34 +31,26 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("reident", *NUMERICAL)}
 
 
-def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str:
+def code_key(trial: Callable[..., Any]) -> str:
     """Hash the code behind a trial: its module, the modules beside it and the subpackages it imports, and libraries.
 
     Comments, docstrings and layout do not count. A function typed into a notebook has no key.
 
-    Parameters
-    ----------
-    trial : function
-        The trial.
-    check_unchanged : bool
-        Refuse if a file of the package was changed after this process had imported it: the key would be that of the
-        new code, the numbers those of the old.
-
     Raises
     ------
     ParameterError
-        If files have changed since the import.
+        If a file of the package was changed after this process had imported it: the key would be that of the new code,
+        the numbers those of the old.
     """
     if trial.__module__ == "__main__" or not Path(trial.__code__.co_filename).is_file():
         return "typed into a notebook"
     files, key = _files_and_key(Path(trial.__code__.co_filename))
-    if check_unchanged:
-        for file in files:
-            if file.is_relative_to(_PACKAGE) and file.stat().st_mtime > _IMPORTED:
-                raise ParameterError(
-                    f"`cache` cannot be used: {file.relative_to(_PACKAGE)} has changed since it was imported. "
-                    "Restart the kernel, or store nothing."
-                )
+    for file in files:
+        if file.is_relative_to(_PACKAGE) and file.stat().st_mtime > _IMPORTED:
+            raise ParameterError(
+                f"`cache` cannot be used: {file.relative_to(_PACKAGE)} has changed since it was imported. "
+                "Restart the kernel, or store nothing."
+            )
     return key
 
 

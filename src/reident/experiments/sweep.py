@@ -94,8 +94,8 @@ def sweep(
     Returns
     -------
     DataFrame
-        The parameters, `repetition` and the measures, in the order of the grid; `attrs` holds trial, seed, code key,
-        versions, the numbers of trials run and read, and seconds.
+        The parameters, `repetition` and the measures, in the order of the grid; `attrs` holds trial, seed, code key
+        (where trials are stored), versions, the numbers of trials run and read, and seconds.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def sweep(
             "`cache` needs a trial that is imported from a module: the helpers and constants of a notebook's cells "
             "cannot be compared with those of stored trials. Move the trial to a module, or store nothing."
         )
-    code = code_key(trial, check_unchanged=bool(cache))[:16]
+    code = code_key(trial)[:16] if cache else ""
     pairs = itertools.product(enumerate(settings), range(repetitions))
     plan = [_task(trial, number, setting, repetition, seed, shared) for (number, setting), repetition in pairs]
     store = Store(Path(cache) / f"{trial.__name__}-{code}.jsonl" if cache else None)

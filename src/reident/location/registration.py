@@ -145,12 +145,17 @@ def _search(
     if usable.size < 2:
         return None
     pairs = _spread_pairs(x, usable, n_pairs, rng)
+    budget = _MOTIONS // len(pairs)
+    # Records of one place and label suggest the same motions: one pair of each two such places is tried.
+    places = np.column_stack([np.round(x, 7), neighbours.codes])[usable]  # to .6 m
+    alike = np.unique(places, axis=0, return_inverse=True)[1].ravel()
+    pairs = pairs[np.sort(np.unique(alike[pairs], axis=0, return_index=True)[1])]
     part = neighbours.part(usable)
     # A glance at all reaches before any is searched through: a coarse one may be plain where a fine one is not.
     for n_tried in sorted({min(_AT_ONCE, len(pairs)), len(pairs)}):
         rough: list[tuple[FloatArray, FloatArray, Fit]] = []
         for reach_km in _REACHES_KM:
-            found, plain = _candidates(x, neighbours, usable, pairs[:n_tried], reach_km, _MOTIONS // len(pairs))
+            found, plain = _candidates(x, neighbours, usable, pairs[:n_tried], reach_km, budget)
             rough += [(m, *part.realign(x[usable] @ m.T, rounds=2, starts_km=(reach_km / 2.5,))[1:]) for m in found]
             if plain:
                 break

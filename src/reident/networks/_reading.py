@@ -1,11 +1,9 @@
-"""Read graph files: edge lists and matrices by pandas, other formats by networkx and scipy."""
+"""Read graph files: edge lists and adjacency matrices here, other formats by `_formats`."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
-import shlex
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -18,6 +16,7 @@ import pandas as pd
 from reident.base import DataError, ParameterError, check_text
 from reident.data.delimited import rows_of_text, text_of
 from reident.data.header import table_of_rows
+from reident.networks._formats import nodes_of, read_format
 
 __all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 
@@ -28,15 +27,24 @@ _FORMATS = {
 #: Tables with another ending: they are read, not written.
 _TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
 _EXCEL = (".xlsx", ".xls")
-#: Attributes of a node that hold its name.
-_NAMES = ("name", "v_name", "label")
-#: A whole number as it is written: 07 and -0 are other names than 7 and 0.
-_WHOLE = re.compile(r"-?[1-9][0-9]*|0")
+_PACKED = (".gz", ".bz2", ".xz")
+#: How the text of other formats begins, and what to do with it.
+_OTHER_FORMATS = {
+    r"dl\b": "DL of UCINET, which is not read: save it as an edge list or Pajek",
+    r"(strict\s+)?(di)?graph\b[^\[\n]*\{": "DOT of Graphviz, which is not read: save it as an edge list or GraphML",
+    r"\[?\s*\{": "JSON, which is not read: save it as an edge list or GraphML",
+    r"%%MatrixMarket": "MatrixMarket: its name must end in .mtx",
+    r"\*(vertices|network)\b": "Pajek: its name must end in .net",
+    r"(creator\b.*\s+)?graph\s*\[": "GML: its name must end in .gml",
+    r"<(\?xml|graphml|gexf)\b": "XML: its name must end in .graphml or .gexf",
+}
+#: The data of an edge as networkx writes them behind its ends.
+_EDGE_DATA = re.compile(r"[ \t]+\{[^{}]*\}[ \t\r]*$")
 
 
 def _suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2"):
+    if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
@@ -53,7 +61,7 @@ def format_of(path: Path, *, is_written: bool = False) -> str:
     if kind is None:
         raise ParameterError(
             f"the format of `path` {path.name!r} is unknown; supported extensions are {', '.join(known)}, also with "
-            ".gz or .bz2"
+            f"{' or '.join(_PACKED[: 2 if is_written else 3])}"
         )
     return kind
 
@@ -67,7 +75,7 @@ def as_path(path: str | Path) -> Path:
 def read_raw(
     path: Any, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Any:
-    """Return the content of a file: a graph, a matrix, or ``(u, v, n, nodes)`` of edges."""
+    """Return the content of a file: a graph, or ``(u, v, n, nodes)`` of edges."""
     path = as_path(path)
     kind = format_of(path)
     if not path.is_file():
@@ -75,99 +83,12 @@ def read_raw(
     if kind == "csv":
         return edges_of_cells(*cells_of(path, columns, names), path.name, simplify=simplify)
     try:
-        graph = _read(path, kind)
+        graph = read_format(path, kind)
     except DataError:
         raise
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
-    return _simple(graph, path.name) if simplify and kind != "matrixmarket" else graph
-
-
-def _read(path: Path, kind: str) -> Any:
-    import networkx as nx
-    from networkx.readwrite.gexf import GEXF
-    from scipy.io import mmread
-
-    if kind == "matrixmarket":
-        return mmread(path, spmatrix=False).tocsr()
-    if kind == "gml":
-        return _read_gml(path)
-    if kind == "pajek":
-        return _renamed(*_read_pajek(text_of(path)[0], path.name))
-    if kind == "graphml":
-        return _with_names(nx.read_graphml(path))
-    for version in GEXF.versions:
-        with contextlib.suppress(nx.NetworkXError):
-            return _with_names(nx.read_gexf(path, version=version))
-    raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
-
-
-def _read_gml(path: Path) -> Any:
-    import networkx as nx
-
-    text = text_of(path)[0]
-    if not re.search(r"^\s*multigraph\s+1", text, re.MULTILINE):
-        # Repeated edges are counted where the graph is simplified, not refused by the parser.
-        text = re.sub(r"^(\s*graph\s*\[)", r"\1\nmultigraph 1", text, count=1, flags=re.MULTILINE)
-    label = "label" if re.search(r"\slabel\s", text) else None
-    graph = nx.parse_gml(text, label=label)
-    return _renamed(graph, {node: node for node in graph})
-
-
-def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
-    """Return the relations of a Pajek file between numbers, and the nodes' names: their labels, else their numbers."""
-    import networkx as nx
-
-    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str]](), "", False
-    for line in text.split("\n"):
-        cells = [] if line.startswith("%") else shlex.split(line)
-        if cells and cells[0].startswith("*"):
-            section = cells[0].lower()
-            is_directed |= section.startswith("*arcs")
-            if section == "*vertices":
-                count = int(cells[1]) if cells[1:] and cells[1].isdigit() else 0
-                names = {str(i): str(i) for i in range(1, count + 1)}
-        elif section == "*vertices" and len(cells) > 1:
-            names[cells[0]] = cells[1]
-        elif section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
-            relations += [(cells[0], other) for other in cells[1 : None if section.endswith("list") else 2]]
-    if not {end for pair in relations for end in pair} <= names.keys() or not names:
-        raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
-    if twice := [label for label, times in Counter(names.values()).items() if times > 1]:
-        raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
-    graph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from(relations)
-    return graph, names
-
-
-def _with_names(graph: Any) -> Any:
-    """Return a graph with the nodes' names, where they are distinct, else with their keys."""
-    import networkx as nx
-
-    attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
-    keys = {node: node for node in graph}
-    return _renamed(graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys))
-
-
-def _renamed(graph: Any, names: dict[Hashable, Any]) -> Any:
-    """Return a graph with other names, as numbers in ascending order if all are whole numbers, else as texts."""
-    nodes, order = _nodes_of([str(names[node]) for node in graph])
-    keys = list(graph)
-    name_of = {keys[i]: node for i, node in zip(order, nodes, strict=True)}
-    renamed = type(graph)()
-    renamed.add_nodes_from(nodes)
-    renamed.add_edges_from((name_of[u], name_of[v]) for u, v in graph.edges())
-    return renamed
-
-
-def _nodes_of(names: list[str]) -> tuple[list[Hashable], list[int]]:
-    """Return nodes in the order of a network's rows, and the position of each among the names."""
-    if all(map(_WHOLE.fullmatch, names)):
-        numbers = [int(name) for name in names]
-        order = sorted(range(len(names)), key=numbers.__getitem__)
-        return [numbers[i] for i in order], order
-    return list(names), list(range(len(names)))
+    return _simple(graph, path.name) if simplify else graph
 
 
 #: Names of the two ends of an edge, small letters.
@@ -176,6 +97,7 @@ ENDS = (
     ("von", "an"), ("de", "à"), ("de", "a"), ("da", "a"), ("van", "naar"), ("od", "do"), ("från", "till"),
     ("expéditeur", "destinataire"), ("node1", "node2"), ("src", "dst"), ("sender", "receiver"), ("caller", "callee"),
     ("follower", "followed"), ("origine", "destination"), ("origen", "destino"), ("quelle", "ziel"), ("i", "j"),
+    ("sender", "recipient"), ("absender", "empfänger"), ("id1", "id2"),
 )  # fmt: skip
 
 
@@ -210,6 +132,11 @@ def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[s
         table = _edges_of_matrix(table, path.name)
         return table, ("u", "v")
     ends = _ends(table, path.name) if columns is None else columns
+    if not len(table) and has_header and end_columns(list(table.columns)) is None:
+        raise DataError(
+            f"{path.name!r} must have relations below the line of names, it has none: give `names` (--names) if its "
+            "only line is one"
+        )
     if has_header and len(set(ends) & set(table.columns)) == 2:
         _refuse_record(table, ends, path.name)
     return table, ends
@@ -234,6 +161,12 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
             rows, separator = [row for row in sheet.to_numpy(object).tolist() if any(row)], ","
         else:
             text = text_of(path)[0]
+            for beginning, other in _OTHER_FORMATS.items():
+                if re.match(beginning, text.lstrip(), re.IGNORECASE):
+                    raise DataError(f"{path.name!r} must be a table, it is {other}")
+            lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+            if lines and all(map(_EDGE_DATA.search, lines)):
+                text = "\n".join(_EDGE_DATA.sub("", line) for line in lines)
             rows, dialect, _ = rows_of_text(text, path.name)
             separator = dialect["separator"]
             if rows and max(map(len, rows)) == 1 and min(len(row[0].split()) for row in rows) > 1:
@@ -244,13 +177,16 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
         raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
     if not rows:
         raise DataError(f"{path.name!r} could not be read as an edge list: it is empty")
-    if rows[0][0].lower().split()[:1] == ["dl"]:
-        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list or Pajek")
     width = Counter(map(len, rows)).most_common(1)[0][0]
     rows = [row for row in rows if len(row) == width or not row[0].startswith(("#", "%"))]
     has_header = not names
-    if has_header and separator in " \t" and all(cell.strip().isdigit() for cell in rows[0][:2]):
+    if has_header and separator in " \t" and all(cell.strip().lstrip("-").isdigit() for cell in rows[0][:2]):
         # The lists of public collections have numbers between blanks or tabs, and no names above them.
+        if len(set(map(len, rows))) > 1:
+            raise DataError(
+                f"{path.name!r} must have two ends and as many other fields in each line, got {min(map(len, rows))} to "
+                f"{max(map(len, rows))}: of a list of neighbours make a list with a line for each relation"
+            )
         names, has_header = ["u", "v", *(f"column {i}" for i in range(3, width + 1))][:width], False
     elif has_header:
         rows[0] = [cell.strip() or f"column {i}" for i, cell in enumerate(rows[0], start=1)]
@@ -266,9 +202,11 @@ def _is_matrix(table: Any) -> bool:
 
 def _edges_of_matrix(table: Any, file: str) -> Any:
     """Return the edge list of an adjacency matrix; an empty cell is a 0."""
-    cells = table.iloc[:, 1:].replace("", "0").apply(lambda column: pd.to_numeric(column, errors="coerce"))
+    texts = table.iloc[:, 1:].replace("", "0").replace(",", ".", regex=True)
+    cells = texts.apply(lambda column: pd.to_numeric(column, errors="coerce"))
     if cells.isna().to_numpy().any():
-        raise DataError(f"{file!r} is read as an adjacency matrix: its cells must be numbers, got others")
+        odd = texts.to_numpy()[cells.isna().to_numpy()][0]
+        raise DataError(f"{file!r} is read as an adjacency matrix: its cells must be numbers, got {odd!r}")
     names, joined = np.array(table.iloc[:, 0].str.strip(), object), cells.to_numpy() != 0
     if np.array_equal(joined, joined.T):
         joined = np.triu(joined)
@@ -300,7 +238,7 @@ def edges_of_cells(
     if (first == "").any():
         raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(first == '')[0]) + 2}")
     names: list[str] = pd.unique(pd.concat([first, second[second != ""]])).tolist()
-    nodes, order = _nodes_of(names)
+    nodes, order = nodes_of(names)
     coded = pd.Index([names[i] for i in order], dtype=object)
     edge = (second != "").to_numpy()
     u = coded.get_indexer(first[edge]).astype(np.int64)
@@ -325,7 +263,7 @@ def edges_of_cells(
 
 def end_columns(names: Sequence[str]) -> tuple[str, str] | None:
     """Return the two columns of an edge's ends by their names."""
-    lower = {name.strip().lstrip("#% ").lower(): name for name in names}
+    lower = {re.sub(r"[\W_]", "", name).lower(): name for name in names}
     return next(((lower[u], lower[v]) for u, v in ENDS if u in lower and v in lower), None)
 
 

@@ -35,9 +35,9 @@ def read_graph(
     ----------
     path : str or Path
         The extension names the format: .csv, .tsv, .txt, .edges, .edgelist, .xlsx or .xls for a table, .graphml, .gexf,
-        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz or .bz2. A table with the same names above it
-        and in its first column is an adjacency matrix. In GraphML and GEXF a node is called by its name or label,
-        where each has its own.
+        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz, .bz2 or .xz. A table with the same names above
+        it and in its first column is an adjacency matrix. In GraphML, GEXF and GML a node is called by its name or
+        label, where each has its own, in MatrixMarket by its number, 1 to n.
     columns : pair of str, optional
         Tables only: the two columns that name an edge's ends; default: those called u and v, source and target, from
         and to or the like, else the only two, else the two with most values in common. Other columns are ignored. A

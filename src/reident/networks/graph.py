@@ -253,7 +253,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
     if graph.is_directed():
         raise DataError(
             f"`{name}` must be undirected, got a {type(graph).__name__}: "
-            "use `to_undirected()` if direction does not matter"
+            "use `to_undirected()`, or `simplify` in reading a file, if direction does not matter"
         )
     adjacency = graph._adj if hasattr(graph, "_adj") else graph.adj
     n = len(adjacency)

@@ -69,13 +69,15 @@ def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")])
     network = as_network(graph)
     # No group is held together by as many edges as there are nodes.
     groups = _groups(network, min(check_integer(k, "k", low=1), max(network.n_nodes, 1)))
-    return [[network.nodes[row] for row in group] for group in groups if len(group) > 1]
+    return [[network.nodes[row] for row in group] for group in groups]
 
 
 def _groups(network: Network, k: int) -> list[list[int]]:
+    """Return the groups of more than one node, the largest first."""
     u, v = network.edges()
     label = _group_labels(u, v, network.n_nodes, k)
-    order = np.argsort(label, kind="stable")
+    grouped = np.flatnonzero(np.bincount(label, minlength=len(label))[label] > 1)
+    order = grouped[np.argsort(label[grouped], kind="stable")]
     groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
     return sorted((group.tolist() for group in groups), key=lambda group: -len(group))
 

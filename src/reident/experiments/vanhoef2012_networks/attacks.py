@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from reident.base import SearchLimitWarning
+from reident.base import BoolArray, SearchLimitWarning
 from reident.data.simulate import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network
 from reident.networks.degree_anonymity import degree_anonymise
@@ -133,20 +134,18 @@ def _gather(original: Network, k: int, rng: np.random.Generator) -> list[Any]:
     return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
-def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[Any, list[int]]:
-    """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the whole and the nodes of H.
+def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[BoolArray, list[int]]:
+    """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the adjacency matrix and H's nodes.
 
     Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
     """
-    import networkx as nx
-
     joined = np.triu(rng.random((n, n)) < 0.5, 1)
     planted = np.arange(n - k, n)
     joined[planted[:-1], planted[1:]] = True
     joined[: n - k, n - k :] = False
     for node in planted:
         joined[rng.choice(n - k, n_links, replace=False), node] = True
-    return nx.from_numpy_array(joined | joined.T), planted.tolist()
+    return joined | joined.T, planted.tolist()
 
 
 def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict[str, Any]:
@@ -154,10 +153,33 @@ def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict
 
     k is the smallest integer of at least (2 + delta) log2(n) (Theorem 8.1).
     """
-    from networkx.algorithms.isomorphism import GraphMatcher
-
     k = int(np.ceil((2 + delta) * np.log2(n)))
-    whole, planted = plant_in_random_graph(rng, n, k)
-    copies = GraphMatcher(whole, whole.subgraph(planted)).subgraph_isomorphisms_iter()
-    others = (copy for copy in copies if {*copy} != {*planted})
-    return {"k": k, "is_unique": next(others, None) is None}
+    joined, planted = plant_in_random_graph(rng, n, k)
+    return {"k": k, "is_unique": not has_another_copy(joined, planted)}
+
+
+def has_another_copy(joined: BoolArray, nodes: Sequence[int]) -> bool:
+    """Tell whether some other set of nodes induces a copy of the subgraph that these nodes induce.
+
+    Sets of nodes are bits of an integer. Each node placed narrows the places that are left for all later ones.
+    """
+    n = len(joined)
+    places = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in joined]
+    here = sum(1 << node for node in nodes)
+
+    def search(level: int, left: list[int], taken: int) -> bool:
+        if level == len(nodes):
+            return taken != here
+        for place in range(n):
+            if not left[level] >> place & 1:
+                continue
+            free = ~(1 << place)
+            later = [
+                left[i] & free & (places[place] if joined[nodes[level], nodes[i]] else ~places[place])
+                for i in range(level + 1, len(nodes))
+            ]
+            if all(later) and search(level + 1, [0] * (level + 1) + later, taken | 1 << place):
+                return True
+        return False
+
+    return search(0, [(1 << n) - 1] * len(nodes), 0)

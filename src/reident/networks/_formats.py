@@ -1,0 +1,149 @@
+"""Read GraphML, GEXF and GML by networkx, MatrixMarket by scipy, and Pajek."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Hashable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from reident.base import DataError
+from reident.data.delimited import bytes_of, text_of
+
+__all__ = ["nodes_of", "read_format"]
+
+#: Attributes of a node that hold its name.
+_NAMES = ("name", "v_name", "label")
+#: A whole number as it is written: 07 and -0 are other names than 7 and 0.
+_WHOLE = re.compile(r"-?[1-9][0-9]*|0")
+
+
+def read_format(path: Path, kind: str) -> Any:
+    """Return the networkx graph of a file, its nodes called as in the file."""
+    import networkx as nx
+    from scipy.io import mmread
+    from scipy.sparse import csr_array
+
+    if kind in ("graphml", "gexf"):
+        return _with_names(_read_xml(bytes_of(path), path.name, kind))
+    if kind == "matrixmarket":
+        matrix = csr_array(mmread(io.BytesIO(bytes_of(path)), spmatrix=False) != 0)
+        is_symmetric = matrix.shape[0] == matrix.shape[1] and (matrix != matrix.T).nnz == 0
+        graph = nx.from_scipy_sparse_array(matrix, create_using=nx.Graph if is_symmetric else nx.DiGraph)
+        return _renamed(graph, {node: node + 1 for node in graph})
+    text = text_of(path)[0]
+    if kind == "pajek":
+        return _renamed(*_read_pajek(text, path.name))
+    if not re.search(r"^\s*multigraph\s+1", text, re.MULTILINE):
+        # Repeated edges are counted where the graph is simplified, not refused by the parser.
+        text = re.sub(r"^(\s*graph\s*\[)", r"\1\nmultigraph 1", text, count=1, flags=re.MULTILINE)
+    return _with_names(nx.parse_gml(text, label="id"))
+
+
+def _read_xml(content: bytes, file: str, kind: str) -> Any:
+    """Return the graph of a GraphML or GEXF file of any version, directed if any of its edges is."""
+    import networkx as nx
+    from networkx.readwrite.gexf import GEXF
+    from networkx.readwrite.graphml import GraphML
+
+    root = ElementTree.fromstring(content)
+    graphs = root.findall(".//{*}graph")
+    if len(graphs) != 1:
+        raise DataError(f"{file!r} must hold one graph, got {len(graphs)}: save each in its own file, without nesting")
+    default, own = ("edgedefault", "directed") if kind == "graphml" else ("defaultedgetype", "type")
+    usual = graphs[0].get(default, "undirected")
+    directions = {edge.attrib.pop(own, usual) for edge in root.findall(".//{*}edge")}
+    graphs[0].set(default, "directed" if directions & {"true", "directed", "mutual"} else "undirected")
+    namespace = GraphML.NS_GRAPHML if kind == "graphml" else GEXF.versions["1.3"]["NS_GEXF"]
+    written = root.tag.rpartition("}")[0]
+    for element in root.iter():
+        space, _, name = element.tag.rpartition("}")
+        if space == written:
+            element.tag = f"{{{namespace}}}{name}"
+    read: Any = nx.read_graphml if kind == "graphml" else partial(nx.read_gexf, version="1.3")
+    return read(io.BytesIO(ElementTree.tostring(root)))
+
+
+#: Objects of a Pajek project beside its network.
+_NO_NETWORK = ("*partition", "*vector", "*permutation", "*cluster", "*hierarchy")
+
+
+def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
+    """Return the relations of a Pajek file between numbers, and the nodes' names: their labels, else their numbers."""
+    import networkx as nx
+
+    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str]](), "", False
+    matrix, is_network = list[list[str]](), True
+    for line in text.split("\n"):
+        cells = [] if line.startswith("%") else _pajek_cells(line)
+        if cells and cells[0].startswith("*"):
+            section = cells[0].lower()
+            is_network = section not in _NO_NETWORK and (is_network or section == "*network")
+            is_directed |= section.startswith("*arcs")
+            if section == "*vertices" and is_network:
+                if names:
+                    raise DataError(f"{file!r} must hold one network, got a second: save each in its own file")
+                count = int(cells[1]) if cells[1:] and cells[1].isdigit() else 0
+                names = {str(i): str(i) for i in range(1, count + 1)}
+        elif not is_network or not cells:
+            continue
+        elif section == "*vertices" and len(cells) > 1:
+            names[cells[0]] = cells[1]
+        elif section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
+            relations += [(cells[0], other) for other in cells[1 : None if section.endswith("list") else 2]]
+        elif section == "*matrix":
+            matrix.append(cells)
+    if matrix:
+        joined = np.array(matrix, float) != 0
+        is_directed |= not np.array_equal(joined, joined.T)
+        u, v = np.nonzero(joined if is_directed else np.triu(joined))
+        relations += zip((u + 1).astype(str).tolist(), (v + 1).astype(str).tolist(), strict=True)
+    if not {end for pair in relations for end in pair} <= names.keys() or not names:
+        raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
+    if twice := [label for label, times in Counter(names.values()).items() if times > 1]:
+        raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
+    graph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(relations)
+    return graph, names
+
+
+def _pajek_cells(line: str) -> list[str]:
+    """Split a line at blanks outside quotes; inside them a backslash stands before a quote or a backslash."""
+    cells = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)
+    return [plain or re.sub(r'\\(["\\])', r"\1", quoted) for quoted, plain in cells]
+
+
+def _with_names(graph: Any) -> Any:
+    """Return a graph with the nodes' names, where they are distinct, else with their keys."""
+    import networkx as nx
+
+    attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
+    keys = {node: node for node in graph}
+    return _renamed(graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys))
+
+
+def _renamed(graph: Any, names: dict[Hashable, Any]) -> Any:
+    """Return a graph with other names, as numbers in ascending order if all are whole numbers, else as texts."""
+    nodes, order = nodes_of([str(names[node]) for node in graph])
+    keys = list(graph)
+    name_of = {keys[i]: node for i, node in zip(order, nodes, strict=True)}
+    renamed = type(graph)()
+    renamed.add_nodes_from(nodes)
+    renamed.add_edges_from((name_of[u], name_of[v]) for u, v in graph.edges())
+    return renamed
+
+
+def nodes_of(names: list[str]) -> tuple[list[Hashable], list[int]]:
+    """Return nodes in the order of a network's rows, and the position of each among the names."""
+    if all(map(_WHOLE.fullmatch, names)):
+        numbers = [int(name) for name in names]
+        order = sorted(range(len(names)), key=numbers.__getitem__)
+        return [numbers[i] for i in order], order
+    return list(names), list(range(len(names)))
