@@ -16,7 +16,7 @@ __all__ = ["NEARER", "Written", "as_numbers", "follows", "unread", "written"]
 
 #: The rank correlation of the true pairs from which a column is read on a monotone scale; where there are many pairs
 #: so many standard deviations of chance.
-_MONOTONE, _DEVIATIONS = 0.2, 5.0
+_MONOTONE, _DEVIATIONS = 0.2, 3.0
 #: A scale is used if it brings released numbers so many times nearer to the true ones.
 NEARER = 3.0
 
@@ -69,8 +69,8 @@ def written(true: pd.Series, released: pd.Series, rows: IntArray, hierarchy: Any
             return Written(pd.Series(y, released.index), pd.Series(line, true.index), "scaled")
     if np.isin(label.dropna(), texts.unique()).mean() >= KEPT:
         return Written(released, true, "exchanged")
-    if x is not None and pd.api.types.is_numeric_dtype(released):
-        return Written(released, true, "perturbed")
+    if x is not None and y is not None:
+        return Written(pd.Series(y, released.index), pd.Series(x, true.index), "perturbed")
     return unread(true, released, rows)
 
 

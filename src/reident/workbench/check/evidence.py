@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -105,6 +106,7 @@ def _compare(
     """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
+    groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
     if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
         role = "quasi-identifier"
 
@@ -119,7 +121,7 @@ def _compare(
         result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
     elif role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
-        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(true, values, rows, features))
+        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(true, values, rows, features, groups))
         if hides or (way.way == "perturbed" and _depend(true.iloc[rows[paired]], values[paired])):
             way = unread(true, values, rows)
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
@@ -132,7 +134,8 @@ def _compare(
     elif role in ("person", "household"):
         if role == "household":
             result.shown[name] = values
-        result.keys[role] = codes_of(values)
+        if _depend(true.iloc[rows[paired]], values[paired]):
+            result.keys[role] = codes_of(values)
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:
             refuse(f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
@@ -150,17 +153,20 @@ def _compare(
             )
         else:
             result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
-    if partner := _carried(true, values, rows, features):
+    if partner := _carried(true, values, rows, features, groups):
         refuse(
             f"is declared as {name}, does not follow it alone, and depends on {partner}",
             f"Leave it out, or declare it with {as_option('derived', column)}.",
         )
 
 
-def _carried(true: pd.Series, released: pd.Series, rows: IntArray, features: Features) -> str:
+def _carried(
+    true: pd.Series, released: pd.Series, rows: IntArray, features: Features, groups: Sequence[Any]
+) -> str:  # fmt: skip
     """Return the other column on which a released column depends and its own does not, "" for none.
 
     A column that depends on its own is looked at among the persons with the commonest value, or range of values, of it.
+    `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
     """
     own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
     label = released[rows >= 0].reset_index(drop=True).iloc[features.rows]
@@ -170,7 +176,7 @@ def _carried(true: pd.Series, released: pd.Series, rows: IntArray, features: Fea
     if is_own:
         strata = codes_of(own) if own.nunique() <= _STRATA else (_STRATA * pd.Series(ordered(own)).rank(pct=True)) // 1
         at = np.flatnonzero(strata == pd.Series(strata).mode()[0])
-    others = features.data.drop(columns=true.name).rename(columns=str).iloc[at].reset_index(drop=True)
+    others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
     own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
     inherited = depends and depends.column in others and _depend(others[depends.column], own)
