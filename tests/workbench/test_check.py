@@ -261,6 +261,17 @@ def test_a_synthetic_table_is_judged_against_a_control():
     assert rd.check(synthetic, real, **roles).exit_code == 0
     copied = pd.concat([synthetic.iloc[60:], real.iloc[:60]], ignore_index=True)
     assert rd.check(copied, real, **roles).exit_code == 3
+    real, control, synthetic = (
+        part.assign(lat=rng.uniform(47, 54, 300), lon=rng.uniform(7, 14, 300)) for part in (real, control, synthetic)
+    )
+    roles |= {"control": control, "lat": "lat", "lon": "lon"}
+    assert rd.check(synthetic, real, **roles).exit_code == 0
+    near = pd.concat([synthetic.iloc[30:], real.iloc[:30].assign(age=real["age"] + 1)], ignore_index=True)
+    assert rd.check(near, real, **roles).exit_code == 3
+    assert rd.check(synthetic.assign(lat=real["lat"], lon=real["lon"]), real, **roles).exit_code == 3
+    for wrong in (control.iloc[:5], real, control[[]].assign(x=1)):
+        with pytest.raises(rd.DataError, match="`control` must"):
+            rd.check(synthetic, real, **{**roles, "control": wrong})
 
 
 def test_true_places_refuse_beyond_chance():
@@ -368,3 +379,22 @@ def test_a_network_is_judged_along_the_pairs_of_its_nodes(tmp_path):
     assert rd.check(other, dataset).exit_code == 4
     same = rd.check(graph, dataset, "same order", **quick)
     assert any(finding.subject == "nodes" for finding in same.findings)
+
+
+def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
+    import networkx as nx
+
+    graph = nx.relabel_nodes(nx.gnm_random_graph(200, 300, seed=1), {i: f"n{i:03d}" for i in range(200)})
+    other, at_random = nx.gnm_random_graph(200, 300, seed=2), keyed(range(200))
+    for names, order, expected in (
+        ([f"person {i:03d}" for i in range(200)], range(200), "follow"),
+        (at_random, range(200), "order"),
+        (at_random, np.argsort(at_random), ""),
+    ):
+        released = nx.Graph()
+        released.add_nodes_from(names[i] for i in order)
+        released.add_edges_from((names[i], names[j]) for i, j in other.edges)
+        pairs = pd.DataFrame({"original_node": list(graph), "released_node": names})
+        verdict = rd.check(released, rd.Dataset(graph), pairs, attacks=["degree"])
+        problems = [finding.problem for finding in verdict.findings if finding.subject == "nodes"]
+        assert (expected in problems[0]) if expected else not problems

@@ -134,7 +134,8 @@ def check(
     if read.rows is None and dataset.control is not None:
         table = _called(read.cells, declared)
         findings += undeclared(declared, read.cells, None)
-        findings += nearer_than_control(table, dataset.table, dataset.control, [*dataset.quasi, *dataset.sensitive])
+        for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
+            findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
     if read.rows is None:

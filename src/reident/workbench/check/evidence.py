@@ -113,6 +113,9 @@ def _compare(
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))
 
+    if hasattr(dataset.data, "to_crs") and name == dataset.data.geometry.name:
+        refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
+        return
     if role == "sensitive":
         way = written(true, values, rows)
         released, secret = (way.released, way.known) if way.way == "coded" else (values, true)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from reident.methods import release as attacked
 from reident.networks.files import SIDES, Relations, read_relations
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
+from reident.workbench.check.dependence import Features, dependence
+from reident.workbench.check.evidence import order_leak
 from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
@@ -24,6 +27,7 @@ __all__ = ["read_network"]
 
 #: The share of nodes that may keep the original's name by chance.
 _SAME_NAMES = 0.05
+_REMEDY = "Name them at random; protect does."
 
 
 def read_network(
@@ -78,7 +82,13 @@ def read_network(
         same = (nodes[rows >= 0] == names[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
         if same > _SAME_NAMES:
             problem = f"keep the original's names or numbers in {same:.0%} of the cases"
-            findings.append(Finding("nodes", problem, "Name them at random; protect does."))
+            findings.append(Finding("nodes", problem, _REMEDY))
+        elif (rows >= 0).all():
+            true = pd.DataFrame({"names": names[rows], "order": rows})
+            if depends := dependence(Features(true), pd.Series(nodes), learned=False):
+                findings.append(Finding("nodes", f"have names that follow the original's {depends.column}", _REMEDY))
+            if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
+                findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
         released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
         original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
         for name in [name for name in original_marks if name in released_marks]:

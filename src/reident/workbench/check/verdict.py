@@ -19,10 +19,12 @@ from reident.workbench.files import write_file
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.population import Population
 
-__all__ = ["EXIT_CODES", "Finding", "Verdict", "as_option"]
+__all__ = ["EXIT_CODES", "Finding", "Verdict", "as_option", "check_new"]
 
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
+#: Kinds of file into which judged cells are written anew.
+_REWRITTEN = (".csv", ".parquet", ".xlsx", ".gpkg")
 _WRITTEN = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n", "what", "control", "residual", "worst",
             "n_above", "verdict", "assumption")  # fmt: skip
 
@@ -189,14 +191,26 @@ class Verdict:
 
     def rewrite(self, path: str | Path) -> Path:
         """Write the judged cells alone into a new file (.csv, .parquet, .xlsx, .gpkg)."""
-        target = check_path(path, "rewrite")
-        if target.exists():
-            raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
+        target = check_new(path)
         if not isinstance(self.cells, pd.DataFrame):
             raise DataError("`rewrite` needs a release of records: a network is an edge list")
+        if target.suffix.lower() == ".gpkg" and not hasattr(self.cells, "to_crs"):
+            raise DataError(
+                f"`rewrite` must end in .csv, .parquet or .xlsx for records without a geometry, got {path!r}"
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(self.cells, target)
         return target
+
+
+def check_new(path: str | Path) -> Path:
+    """Return the path of a file to be written, of a kind that holds cells alone."""
+    target = check_path(path, "rewrite")
+    if target.suffix.lower() not in _REWRITTEN:
+        raise DataError(f"`rewrite` must end in {', '.join(_REWRITTEN)}, got {str(path)!r}")
+    if target.exists():
+        raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
+    return target
 
 
 def as_option(name: str, column: Any, *, listed: bool = True) -> str:
