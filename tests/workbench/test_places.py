@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import geopandas as gpd
 import numpy as np
@@ -14,7 +13,7 @@ from shapely import box
 import reident as rd
 from commands import call
 from judged import protect_into
-from reident import DataError, ParameterError
+from reident import ParameterError
 from reident.places import great_circle_pairs_km
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
@@ -57,28 +56,6 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     with pytest.warns(UserWarning, match="impossible place"):
         verdict = rd.check(made, table, quasi=["sex"], lat="lat", lon="lon", attacks=["nearest_place"], limit=0.25)
     assert len(verdict.persons) == 59
-
-
-@pytest.mark.parametrize("kind", ["csv", "gpkg"])
-def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_path, kind):
-    table = persons()
-    table.loc[7, "lat"] = 91.5
-    if kind == "csv":
-        table.to_csv(tmp_path / "p.csv", index=False)
-        places = ["--lat", "lat", "--lon", "lon"]
-    else:
-        points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
-        gpd.GeoDataFrame(table[["sex"]], geometry=points).to_file(tmp_path / "p.gpkg")
-        places = []
-    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000", "--quasi", "sex", *places]
-    done = call(tmp_path, *common, "--impossible", "refuse", "--out", "a")
-    assert (done.returncode, "impossible place (record 8)" in done.stderr) == (2, True)
-    assert call(tmp_path, *common, "--out", "b").returncode == 0
-    if kind == "csv":
-        recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
-        path = replace(recipe, impossible="refuse").write(tmp_path / "r.yaml")
-        with pytest.raises(DataError, match="record 8"):
-            _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame
 
 
 def hints(tmp_path, table):

@@ -30,18 +30,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("option", [["--public", "areas=districts.gpkg"], ["--public", "candidates=people.csv"]])
-def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_line(folder, tmp_path, option):
-    release = str(tmp_path / "r")
-    done = call(
-        folder, "protect", "people.csv", "--quasi", "sex", "--lat", "lat", "--lon", "lon", "--method", "donut", *option,
-        "--out", release,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "must be left out, nothing here uses it (donut)" in done.stderr
-    assert not (tmp_path / "r").exists()
-
-
 def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_path):
     table = pd.read_csv(folder / "people.csv")
     areas = rd.workbench.open_file(folder / "districts.gpkg").data

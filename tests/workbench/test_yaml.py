@@ -86,4 +86,6 @@ def test_a_recipe_of_other_columns_than_the_file_has_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("age,sex\n30,m\n31,f\n")
     for said in ({"columns": {"town": {"role": "quasi-identifier"}}}, {"keep": ["town"]}, {"withhold": ["town"]}):
         with pytest.raises(ParameterError, match=r"must name columns of .*'town'"):
-            open_by_recipe(tmp_path / "a.csv", Recipe(schema=rd.Schema.of(said.pop("columns", {})), **said))
+            open_by_recipe(
+                tmp_path / "a.csv", Recipe(schema=rd.Schema.of_recipe({"columns": said.pop("columns", {})}), **said)
+            )

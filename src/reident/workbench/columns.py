@@ -24,8 +24,6 @@ from reident.workbench.dates import (
 )
 from reident.workbench.numerals import AMONG_NUMBERS, NO_ANSWER, NUMBER, count_cells, read_numbers, unit_of
 
-__all__ = ["Typed", "file_decimal", "type_text", "type_values"]
-
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 _HIGH_CODES = (999, 9999, 99999)
 

@@ -15,11 +15,6 @@ import typer
 
 from reident.base import ParameterError
 
-__all__ = [
-    "given", "listed", "original", "parted", "public_inputs", "read_table", "refuse_for_network", "relations",
-    "resumable", "set_option", "stop", "tried_method", "was_interrupted"
-]  # fmt: skip
-
 # Options of several commands, and those with a long help.
 Quasi = Annotated[
     str,

@@ -17,15 +17,6 @@ from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.readers import GEOGRAPHIC, file_kind
 
-__all__ = [
-    "plain_table",
-    "read_file",
-    "read_like",
-    "with_places",
-    "without_apostrophes",
-    "write_file",
-]
-
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
 

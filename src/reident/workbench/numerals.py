@@ -12,8 +12,6 @@ from reident.tables.labels import interval_of
 from reident.workbench.dates import Values, matches
 from reident.workbench.vocabulary import MEANING, words
 
-__all__ = ["AMONG_NUMBERS", "NO_ANSWER", "NUMBER", "count_cells", "decimals_of", "read_numbers", "round_up", "unit_of"]
-
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 NO_ANSWER = {
     "#N/A", "#NV", "#NUM!", "#VALUE!", "#WERT!", "NULL", "null", "NaN", "nan", "N/A", "n/a", "<NA>", "?", "k.A.",

@@ -22,8 +22,6 @@ from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READE
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
-__all__ = ["OpenedFile", "open_file", "opened_with_places"]
-
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.

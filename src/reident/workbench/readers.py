@@ -16,8 +16,6 @@ from reident.data.delimited import read_delimited
 from reident.data.header import table_of_rows
 from reident.workbench.columns import is_gap
 
-__all__ = ["DELIMITED", "EXCEL", "GEOGRAPHIC", "KINDS", "READERS", "check_content", "file_kind", "is_blank"]
-
 #: The kinds of file that can be read, by the end of the name.
 KINDS = (
     ".csv, .csv.gz, .csv.bz2, .csv.xz, .tsv, .txt, .parquet, .pq, .xlsx, .xlsm, .dta, .sav, .zsav, .por, .gpkg, "

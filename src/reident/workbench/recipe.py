@@ -23,8 +23,6 @@ from reident.workbench.making import MISSING, Step, settings_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
 
-__all__ = ["Recipe", "open_by_recipe", "read_recipe", "recipe_of"]
-
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
 

@@ -15,16 +15,6 @@ from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
 
-__all__ = [
-    "PlaceColumns",
-    "person_notes",
-    "place_columns",
-    "place_notes",
-    "propose",
-    "repeated_ids",
-    "survey_weights",
-]
-
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
 _NEARLY_ALL = 0.98

@@ -14,8 +14,6 @@ from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
 from reident.workbench.check.verdict import Finding
 
-__all__ = ["nearer_than_control"]
-
 #: The level of all tests together, and the fewest records of a control.
 LEVEL, _FEWEST = 0.01, 50
 #: Cells of the table of distances that are computed at once.
