@@ -194,6 +194,14 @@ def test_sensitive_values_that_were_permuted_tell_nothing():
     assert verdict.passed, verdict.sentence
 
 
+def test_records_that_are_suppressed_whole_are_in_no_class():
+    table = TABLE[["sex", "plz"]]
+    cells = table.mask(pd.Series(np.arange(N) % 40 == 0), "*")
+    verdict = judge(cells, table, attacks=["exact_join"], quasi=["sex", "plz"])
+    sizes = cells.groupby(["sex", "plz"])["sex"].transform("size")
+    assert verdict.attacks["risk"].item() == pytest.approx((1 / sizes[cells["sex"] != "*"]).sum() / N)
+
+
 def test_a_renamed_column_is_called_and_a_derived_one_is_known():
     cells = coarse(TABLE).rename(columns={"income": "pay", "sex": "SEX"})
     assert not judge(cells, attacks=["exact_join"], **ROLES).passed
