@@ -144,13 +144,14 @@ def _compare(
         result.keys[str(column)] = codes_of(values)
         refuse(
             f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
-            f"Give {name} the role household, person, quasi-identifier or other, or leave it out.",
+            f"Say {as_option('household', name, listed=False)}, --person or --quasi (in a recipe also the role other), "
+            "or leave it out.",
         )
     if role in ("", "other", "weight"):
         if twin := _twin(values, rows, dataset):
             refuse(
                 f"follows from {twin}, which intruders know, and has the role {role or 'none'}",
-                f"Give {name} the role quasi-identifier, or leave it out.",
+                "Name it with --quasi, too, or leave it out.",
             )
         else:
             result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
