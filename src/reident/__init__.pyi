@@ -72,10 +72,10 @@ from .workbench.evaluate import (
     RiskReport as RiskReport,
     evaluate as evaluate,
 )
+from .workbench.making import Step as Step
 from .workbench.pipeline import (
     Pipeline as Pipeline,
     Release as Release,
-    Step as Step,
     protect as protect,
 )
 from .workbench.ru_map import risk_utility as risk_utility

@@ -80,19 +80,6 @@ def test_sentences_by_their_form(entries, verdict):
     assert rd.compare(trials(), sentence(**entries))["verdict"].item() == verdict
 
 
-def test_steps_and_pairs_are_those_that_a_reader_would_write():
-    from reident.experiments.sentences import effects_of
-
-    frame = trials(5).query("sigma_deg <= .015")
-    falls, low, high = effects_of(frame, sentence(effect={"form": "falls", "along": "sigma_deg"}, margin=0.05))
-    means = frame.groupby(["dataset", "sigma_deg"])["precision"].mean().unstack()  # noqa: PD010
-    naive = np.column_stack([means[0.005] - means[0.01], means[0.01] - means[0.015], means[0.005] - means[0.015]])
-    assert np.allclose(falls, naive)
-    assert (low.tolist(), high.tolist()) == ([-0.05, -0.05, 0.05], [np.inf] * 3)
-    pairs, *_ = effects_of(frame, sentence(effect={"form": "constant", "along": "sigma_deg", "each": ["alpha"]}))
-    assert pairs.shape == (5, 3 * 4)
-
-
 def test_results_answer_claims_that_trials_do_not():
     exact = Claim("size", "exact", since="2026-11-25", published=[4, 1])
     effects = sentence(item="t", limits=[0, 1])

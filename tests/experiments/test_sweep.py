@@ -120,15 +120,6 @@ def test_statements_change_the_key_and_comments_do_not(tmp_path):
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_the_key_covers_imported_subpackages_and_no_presentation():
-    imports = code_key._imported(
-        code_key.ast.parse("from reident import great_circle_km, plot_ru_map\nfrom reident.runner import batch")
-    )
-    files = {str(file.relative_to(code_key._PACKAGE)) for parts in imports for file in code_key._files_of(parts)}
-    assert "places/distances.py" in files
-    assert not [file for file in files if file.startswith(("plotting", "runner"))]
-
-
 def test_trials_typed_into_a_notebook_are_not_stored(tmp_path):
     def trial(rng):
         return {"a": rng.random()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fuzz import Case
 from fuzz.draws import dense_of, edges, graph, pairs_of, rows
@@ -13,7 +12,6 @@ from reident.kernels.networks import degrees, edits, realise, swaps
 from reident.kernels.networks.edgeset import list_edges
 from reident.networks import _probing
 from reident.networks.degree_anonymity import incidence
-from reident.networks.graph import as_network
 
 
 def draw_sequence(rng):
@@ -262,31 +260,6 @@ def noise_comp(noisy, scheme, seed):
     return raised.size <= 1, by >= 0 and bool(after.max() <= highest), bool(fits)
 
 
-def draw_probes(rng):
-    dense = graph(rng, least=2)
-    empty = bool(rng.random() < 0.5)
-    return (
-        dense,
-        empty,
-        int(rng.integers(1, len(dense) + 1)),
-        bool(rng.random() < 0.5),
-        int(rng.integers(1, 5)),
-        int(rng.integers(2**32)),
-    )
-
-
-def probes_comp(dense, empty, k, both, scheme, seed):
-    deletions = both and empty  # a graph that is extended loses no edge
-    network = as_network(csr_array(dense.astype(np.int8)))
-    probe = _probing.probe_literal(network, k, scheme, deletions, not empty, 5, np.random.default_rng(seed))
-    if not probe.is_within_limit:
-        return probe.n_probes == 5, True, True
-    after = probe.network.to_scipy().toarray() > 0
-    keeps_edges = empty or bool((after >= (dense > 0)).all())
-    anonymous = np.unique(after.sum(axis=1), return_counts=True)[1].min() >= k
-    return 1 <= probe.n_probes <= 5, keeps_edges and not after.diagonal().any(), bool(anonymous)
-
-
 HOLDS = (True, True, True)
 CASES = [
     Case(("degrees.anonymise_sequence",), draw_sequence, sequence_comp, sequence_ref),
@@ -300,5 +273,4 @@ CASES = [
     Case(("swaps.greedy_swaps",), draw_swaps, swaps_comp("greedy"), lambda *_: HOLDS),
     Case(("swaps.targeted_swaps",), draw_swaps, swaps_comp("targeted"), lambda *_: HOLDS),
     Case(("probing.add_noise",), draw_noise, noise_comp, lambda *_: HOLDS),
-    Case(("probing.probe_literal",), draw_probes, probes_comp, lambda *_: HOLDS),
 ]

@@ -11,7 +11,6 @@ import naive_lipschitz as naive
 from fuzz import Case
 from reident.kernels.location import density, registration
 from reident.kernels.places import lipschitz, sphere
-from reident.location.registration import paint
 
 
 def draw_places(rng, most=5):
@@ -152,27 +151,6 @@ def refine_ref(x, target, weight, pins, pin_weight, scale):
     return moved
 
 
-def draw_grid(rng):
-    plane, codes = rng.uniform(-3.5, 3.5, (int(rng.integers(1, 4)), 2)), rng.integers(-1, 2, 3)
-    return plane, codes[: len(plane)], float(rng.choice([0.5, 1.0])), float(rng.choice([0.3, 0.8, 1.6]))
-
-
-def paint_comp(plane, codes, cell, reach):
-    grid = np.zeros((2, 6, 6), bool)
-    known = codes >= 0
-    paint(grid, cell, plane[known], codes[known], reach)
-    return grid
-
-
-def paint_ref(plane, codes, cell, reach):
-    grid = np.zeros((2, 6, 6), bool)
-    centres = (np.arange(6) - 3 + 0.5) * cell
-    for (x, y), code in zip(plane, codes, strict=True):
-        if code >= 0 and max(abs(x), abs(y)) < 3 * cell:
-            grid[code] |= np.hypot(centres[:, None] - x, centres[None] - y) <= reach
-    return grid
-
-
 def draw_motions(rng):
     """Draw a shape, the known points that it is (some of) after a rotation, and labels of both."""
     n, m = int(rng.integers(2, 5)), int(rng.integers(2, 5))
@@ -304,6 +282,5 @@ CASES = [
     ),
     Case(("lipschitz.chebyshev_rows",), draw_embedding, simulated_comp, simulated_ref),
     Case(("registration.refine_shape",), draw_shape, refine_comp, refine_ref),
-    Case(("registration.paint",), draw_grid, paint_comp, paint_ref),
     Case(("registration.best_motions",), draw_motions, motions_comp, motions_ref),
 ]  # fmt: skip

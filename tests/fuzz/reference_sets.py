@@ -82,11 +82,6 @@ def merged_ref(pieces, which):
         groups[j][1].update(groups.pop(i)[1])
 
 
-def explained_ref(released, coordinates):
-    pairs = [(x, y) for x in range(len(released)) for y in range(x) if not np.isnan(released[x, y])]
-    return sum(any(abs(abs(f[x] - f[y]) - released[x, y]) < TOL for f in coordinates) for x, y in pairs), len(pairs)
-
-
 def count_ref(released, _):
     n_equal = n_compared = 0
     for a in range(len(released)):
@@ -105,10 +100,6 @@ CASES = [
     ),
     Case(("reference_sets.walk_class",), draw_released, walk_comp, lambda *_: True),
     Case(("reference_sets.merge_pieces",), draw_pieces, merged_comp, merged_ref),
-    Case(
-        ("location.reference_sets.count_explained",), draw_released,
-        lambda released, c: reference_sets._count_explained(released, np.ascontiguousarray(c.T), TOL), explained_ref,
-    ),
     Case(
         ("location.reference_sets.exact_equalities",), draw_released,
         lambda released, _: tuple(reference_sets.exact_equalities(released))[:2], count_ref,

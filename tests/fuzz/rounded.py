@@ -7,7 +7,6 @@ import numpy as np
 import naive_reference_sets as naive
 from fuzz import Case
 from reident.kernels.location import rounded as kernel
-from reident.location import rounded_coordinates
 
 STEP = 2.0
 
@@ -90,34 +89,8 @@ def bounds_ref(released, values):
     return np.array(rows).T
 
 
-def near_comp(released, values):
-    return rounded_coordinates._count_near(released, values[0], pairs_of(len(released)), STEP, 4)
-
-
-def near_ref(released, values):
-    rest = [released[x, y] - abs(values[0][x] - values[0][y]) for x, y in pairs_of(len(released))]
-    return sum(abs(e) <= STEP for e in rest), sum(STEP < e <= 9 * STEP for e in rest)
-
-
-def active_comp(released, values):
-    pairs = pairs_of(len(released))
-    return rounded_coordinates._active_columns(released, values, pairs)
-
-
-def active_ref(released, values):
-    which, rest = [], []
-    for x, y in pairs_of(len(released)):
-        apart = [abs(f[x] - f[y]) for f in values]
-        known = [i for i, each in enumerate(apart) if not np.isnan(each)]
-        which.append(max(known, key=lambda i: apart[i], default=-1))
-        rest.append(released[x, y] - apart[which[-1]] if known else np.nan)
-    return np.array(which), np.array(rest)
-
-
 CASES = [
     Case(("rounded.crowded_windows",), draw_rounded, windows_comp, windows_ref),
     Case(("rounded.drop_violations",), draw_rounded, drop_comp, drop_ref),
     Case(("rounded.from_bounds",), draw_rounded, bounds_comp, bounds_ref),
-    Case(("rounded_coordinates.count_near",), draw_rounded, near_comp, near_ref),
-    Case(("rounded_coordinates.active_columns",), draw_rounded, active_comp, active_ref),
 ]

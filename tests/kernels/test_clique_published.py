@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident.cliques.adjacency import pack_rows
@@ -80,7 +80,6 @@ def by_degree(adjacent):
     return adjacent[np.ix_(order, order)]
 
 
-@settings(max_examples=25)
 @given(
     n=st.integers(1, 70),
     density=st.floats(0.05, 0.95),

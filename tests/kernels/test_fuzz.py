@@ -15,7 +15,7 @@ KERNEL_ROOMS = {"reident.kernels", *(f"reident.kernels.{room.name}" for room in 
 COVERED = {kernel for case in CASES.values() for kernel in case.kernels}
 
 #: Of each case; the long run goes on from there.
-INPUTS = 40
+INPUTS = 20
 
 
 def called_from_outside():

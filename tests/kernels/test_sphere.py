@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Geod
 
@@ -69,7 +69,6 @@ def test_every_caller_gets_the_same_bits():
     assert found in ([once] * 5, [twice] * 5)
 
 
-@settings(max_examples=50)
 @given(places)
 def test_matrix_is_a_pseudometric_and_agrees_with_the_other_forms(points):
     lat, lon = np.array(points).T
@@ -107,7 +106,6 @@ def test_tiles_meet_without_a_seam():
     np.testing.assert_array_equal(chebyshev(coordinates), ref)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=2, max_size=12), st.floats(0.05, 0.95))
 def test_shortest_interval_is_the_shortest_of_all(values, alpha):
     simulated = np.array(values, dtype=float)[:, None]

@@ -9,7 +9,7 @@ from reident.location import calibrate_distances, locate_by_population
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
-from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
+from reident.location.split_half_validation import chance_by_others, chance_of_agreement
 from reident.places import great_circle_pairs_km
 from reident.places.distances import unit_vectors
 
@@ -96,17 +96,6 @@ def test_the_share_of_wrong_maps_that_agree_is_counted_in_pairs():
     still = np.broadcast_to(np.eye(3), (2, 3, 3))
     np.testing.assert_array_equal(chance_by_others(x, [still] * 4, np.zeros(9)), 1)
     np.testing.assert_array_equal(chance_by_others(x, [], near_km), 1)
-
-
-def test_halves_share_no_record_and_are_cut_across():
-    rng = np.random.default_rng(0)
-    x = unit_vectors(rng.uniform(48, 54, 51), rng.uniform(7, 9, 51))
-    (south, north), (west, east) = regional_halves(x)
-    for halves in ((south, north), (west, east)):
-        assert sorted(np.concatenate(halves)) == list(range(51))
-    lat = np.degrees(np.arcsin(x[:, 2]))
-    assert abs(lat[south].mean() - lat[north].mean()) > 2  # the long direction first
-    assert abs(lat[west].mean() - lat[east].mean()) < 1
 
 
 def test_the_chance_of_agreement_holds_for_maps_at_random():

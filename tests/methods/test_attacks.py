@@ -7,9 +7,7 @@ from functools import cache
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
-import shapely
 
 import reident as rd
 from judged import attacked, records
@@ -19,23 +17,9 @@ from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
 from reident.workbench.ru_map import plan
 from reident.workbench.simulate import repeat_trial
+from samples import data_of, people
 
 GRAPH = nx.barabasi_albert_graph(70, 3, seed=1)
-
-
-def _people(n=240):
-    rng = np.random.default_rng(3)
-    age = rng.integers(20, 60, n)
-    return pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "age": age,
-            "pay": rng.normal(100, 20, n),
-            "ill": np.where(age > 50, "gout", rng.choice(["flu", "cancer", "gout"], n)),
-            "lat_deg": rng.uniform(50, 51, n),
-            "lon_deg": rng.uniform(8, 9, n),
-        }
-    )
 
 
 @cache
@@ -43,18 +27,13 @@ def run(made):
     """Run one trial of the first release of a plan, and return its report."""
     chosen = made.settings[1]
     return repeat_trial(
-        1, data=made.data, intruder=json.dumps(vars(made.intruder)), method=chosen["method"],
+        1, data=made.data, intruder=json.dumps(made.intruder), method=chosen["method"],
         options=json.dumps(chosen["options"]), attacks=made.attacks, limit=0.25,
     )[0]  # fmt: skip
 
 
 def _data(kind):
-    if kind == "network":
-        return records(GRAPH, quasi=())
-    people = _people(240)
-    quasi = {"places": ["sex"], "table": ["sex", "age", "pay"]}[kind]
-    sensitive = None if kind == "places" else "ill"
-    return records(people, quasi=quasi, sensitive=sensitive, kind=kind, public={"area": shapely.box(7, 49, 10, 52)})
+    return records(GRAPH, quasi=()) if kind == "network" else data_of(kind, 240)
 
 
 #: Where an attack says something: a method of its kind of data, and what it is attacked with.
@@ -67,7 +46,7 @@ NUMBERS = {f"{model}_linkage": {"n_training": 40} for model in ("weighted_mean",
 #: Attacks that are about a release of their own.
 OWN = {
     "nearest_in_class": lambda: (
-        records(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
+        records(people(240), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
         ("k_epsilon", {"k": 5}),
     ),
     "reference_sets": lambda: (
@@ -75,11 +54,11 @@ OWN = {
         ("lipschitz_embedding", {"n_reference_sets": 15, "reference_set_size": 3}),
     ),
     "population": lambda: (
-        replace(_data("places"), public=read_public({"towns": _people(40).assign(population=range(40, 80))})),
+        replace(_data("places"), public=read_public({"towns": people(40).assign(population=range(40, 80))})),
         ("distance_noise", {"sigma_km": 1.0}),
     ),
     "similarity": lambda: (
-        records(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
+        records(people(240), quasi=["sex", "age"], sensitive="pay", kind="table"),
         ("mondrian", {"k": 3}),
     ),
 }
@@ -104,13 +83,13 @@ def test_every_attack_runs_by_name(entry):
     data = _data(entry.data)
     method, options = ("rounding", {"base": 1.0}) if entry.name in NUMBERS else WHERE[entry.data]
     if entry.name == "register_join":  # a register is given to the data set
-        people = _people(60).assign(nr=range(60))
-        found = attacked(people, people, id="nr", quasi=["sex", "age"], register=_people(), attacks=[entry.name])
+        persons = people(60).assign(nr=range(60))
+        found = attacked(persons, persons, id="nr", quasi=["sex", "age"], register=people(240), attacks=[entry.name])
         assert found["n"].tolist() == [60]
         return
     if entry.name == "household_join":  # who lives together is told to `check`
-        people = _people(60).assign(home=[f"h{i // 2}" for i in range(60)])
-        judged = rd.check(people, people, "same order", quasi=["sex", "age"], household="home", attacks=[entry.name])
+        persons = people(60).assign(home=[f"h{i // 2}" for i in range(60)])
+        judged = rd.check(persons, persons, "same order", quasi=["sex", "age"], household="home", attacks=[entry.name])
         assert judged.attacks["n"].tolist() == [60]
         assert judged.attacks["risk"].iloc[0] > 0.5
         return

@@ -3,10 +3,7 @@
 import json
 from dataclasses import replace
 
-import geopandas as gpd
-import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 import shapely
 
@@ -15,61 +12,15 @@ from judged import protect_into, records
 from reident.base import ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, guarantee, lacking, release, tolerance
-from reident.networks.graph import as_network
 from reident.workbench import making, ru_map, simulate
 from reident.workbench.ru_map import plan
+from samples import AREA, PUBLIC, data_of, people, places
 
 pytestmark = pytest.mark.whole
 
-N = 60
-AREA = shapely.box(7, 49, 10, 52)
-NETWORK = as_network(nx.karate_club_graph())
-
-
-def _places(n, seed, lat=(50, 51), lon=(8, 9)):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame({"lat_deg": rng.uniform(*lat, n), "lon_deg": rng.uniform(*lon, n)})
-
-
-GRID = np.arange(0.05, 1, 0.1)  # the cells of a raster that covers all places
-PUBLIC = {
-    "area": AREA,
-    "candidates": _places(300, 9),
-    "areas": gpd.GeoDataFrame(
-        {"population": [300.0, 40, 900, 60]},
-        geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
-        crs="EPSG:4326",
-    ),
-    "density": pd.DataFrame(
-        {
-            "lat_deg": np.repeat(GRID, 10) + 50,
-            "lon_deg": np.tile(GRID, 10) + 8,
-            "persons_per_km2": np.linspace(0.2, 50, 100),
-        }
-    ),
-}
-
-
-def _people():
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], N),
-            "age": rng.integers(20, 60, N),
-            "pay": rng.normal(100, 20, N),
-            "ill": rng.choice(["flu", "cancer", "gout"], N),
-            "urban": rng.choice(["U", "R"], N),
-        }
-    )
-    return table.join(_places(N, 4))
-
 
 def _data(kind):
-    if kind == "network":
-        return records(NETWORK, quasi=())
-    places = kind == "places"
-    roles = {"quasi": ["sex", "urban"] if places else ["sex", "age", "pay"], "epsilon_quasi": [] if places else ["pay"]}
-    return records(_people(), sensitive="ill", kind=kind, public=PUBLIC, **roles)
+    return data_of(kind, epsilon_quasi=["pay"] if kind == "table" else [])
 
 
 def _same(one, other):
@@ -153,8 +104,8 @@ def test_a_release_keeps_what_the_method_says(entry):
 
 
 def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
-    people = _people()
-    bare = records(people, quasi="sex", kind="places")
+    persons = people()
+    bare = records(persons, quasi="sex", kind="places")
     sizes = {"n_known": 10, "n_released": 30}
     left_out = plan(bare, None, ["label_linkage"], ["distances_kept"], **sizes).left_out
     assert set(left_out) == {"swap", "population_donut", "areal_elimination", "lipschitz_embedding"}
@@ -169,8 +120,8 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     places = set(zip(PUBLIC["candidates"]["lat_deg"], PUBLIC["candidates"]["lon_deg"], strict=True))
     assert set(zip(swapped.table["lat_deg"], swapped.table["lon_deg"], strict=True)) <= places
     with pytest.raises(ParameterError, match=r"inputs that a method takes \(.*candidates.*\), got 'addresses'"):
-        release(bare, "swap", public={"addresses": people})
-    table = records(people, quasi=["sex", "ill"], kind="table")
+        release(bare, "swap", public={"addresses": persons})
+    table = records(persons, quasi=["sex", "ill"], kind="table")
     assert set(plan(table, None, ["class_risk"], ["information_kept"], n_known=10).left_out) == {
         "k_epsilon", "microaggregation", "add_noise", "rank_swapping", "rounding"
     }  # fmt: skip
@@ -190,15 +141,15 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
 def test_an_option_out_of_range_is_refused_before_the_first_trial(spec, monkeypatch):
     monkeypatch.setattr(ru_map, "sweep", None)
     with pytest.raises(ParameterError, match=r"must lie in|must be at most"):
-        rd.risk_utility(_people(), [spec], ["label_linkage"], ["distances_kept"], quasi="sex", public=PUBLIC, n_known=9)
+        rd.risk_utility(people(), [spec], ["label_linkage"], ["distances_kept"], quasi="sex", public=PUBLIC, n_known=9)
 
 
 def test_a_projected_grid_is_that_of_the_crs():
     import geopandas as gpd
 
-    people = _people()
+    persons = people()
     points = gpd.GeoDataFrame(
-        people[["sex"]], geometry=gpd.points_from_xy(people["lon_deg"], people["lat_deg"], crs="EPSG:4326")
+        persons[["sex"]], geometry=gpd.points_from_xy(persons["lon_deg"], persons["lat_deg"], crs="EPSG:4326")
     ).to_crs("EPSG:3035")
     made = release(records(points, quasi="sex"), "grid", {"cell_m": 10_000.0})
     centres = gpd.GeoSeries(gpd.points_from_xy(made.table["lon_deg"], made.table["lat_deg"], crs="EPSG:4326")).to_crs(
@@ -212,7 +163,7 @@ class TestTolerance:
     """What an intruder who knows the method tolerates."""
 
     def _known(self, **public):
-        return records(_places(60, 5, (47, 55), (6, 15)), quasi=(), kind="places", public=public)
+        return records(places(60, 5, (47, 55), (6, 15)), quasi=(), kind="places", public=public)
 
     def _window(self, method, options, known, **settings):
         made = release(known, method, options, rng=1)
@@ -256,7 +207,7 @@ class TestTolerance:
 def test_noise_that_is_drawn_again_averages_out():
     """Ten repetitions with four seeds gave .55 against .79 to .83."""
     found = rd.risk_utility(
-        _people(), [{"name": "planar_laplace", "epsilon_per_km": 0.2}], ["nearest_place", "repeated_masks"],
+        people(), [{"name": "planar_laplace", "epsilon_per_km": 0.2}], ["nearest_place", "repeated_masks"],
         ["distances_kept"], quasi="sex", kind="places", n_known=40, n_released=40, repetitions=10, progress=False,
     )  # fmt: skip
     found = found[found["method"] == "planar_laplace"]

@@ -57,7 +57,7 @@ def claims(draw):
     return Outcome(frame, draw(st.sampled_from(["identity", "attribute"])), "drawn", proven=draw(st.booleans()))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(claims())
 def test_no_mean_lies_above_the_risk_of_the_worst_person_beyond_chance(outcome):
     row, persons = person_risks(outcome, limit=0.25)

@@ -15,10 +15,9 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from judged import attacked, protect_into, records
+from judged import attacked, records
 from reident.base import ParameterError, Real
 from reident.methods import Entry, entries, find, registry
-from reident.methods.forms import release
 from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
@@ -65,20 +64,6 @@ def test_on_the_map(example, people):
     assert "same_parallel" in frame.attrs["left_out"]
     left_out = plan(records(people, quasi="sex"), None, ["same_parallel"], ["distances_kept"]).left_out
     assert "the stops of public transport" in left_out["snap_to_stops"]
-
-
-def test_in_releases_and_the_explorer(example, people, tmp_path):
-    pytest.importorskip("ipyevents")
-    from reident.workbench.explorer import Example, Explorer
-
-    made = release(records(people, quasi="sex", public={"stops": STOPS}), "snap_to_stops", rng=1)
-    assert set(made.table["lat_deg"]) == {50.2, 50.8}
-    out = protect_into(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
-    assert set(pd.read_csv(out / "release.csv")["lat_deg"]) == {50.2, 50.8}
-    roles = {"quasi": ["sex"], "public": {"stops": STOPS}}
-    explorer = Explorer({"people": Example(people, roles, "places")})
-    assert ("snapped to stops", "snap_to_stops") in explorer.methods.names.options
-    assert ("same parallel", "same_parallel") in explorer.attack.options
 
 
 @pytest.mark.slow

@@ -4,55 +4,17 @@ import inspect
 import pkgutil
 from dataclasses import replace
 
-import geopandas as gpd
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
-import shapely
 
 from judged import records
 from reident.base import DataError, ParameterError, Real
 from reident.methods import ENTRIES, Entry, Parameter, find, methods_table
 from reident.methods.forms import ARGUMENTS, release
+from samples import data_of
 
 pytestmark = pytest.mark.whole
-
-
-def _data(kind):
-    rng = np.random.default_rng(3)
-    n = 60
-    table = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "age": rng.integers(20, 60, n),
-            "pay": rng.normal(100, 20, n),
-            "ill": rng.choice(["flu", "cancer", "gout"], n),
-            "lat_deg": rng.uniform(50, 51, n),
-            "lon_deg": rng.uniform(8, 9, n),
-            "urban": rng.random(n) < 0.5,
-        }
-    )
-    quasi = ["sex", "urban"] if kind == "places" else ["sex", "age", "pay"]
-    noisy = [] if kind == "places" else ["pay"]
-    others = pd.DataFrame({"lat_deg": rng.uniform(50, 51, 300), "lon_deg": rng.uniform(8, 9, 300)})
-    public = {
-        "area": shapely.box(7.5, 49.5, 9.5, 51.5),
-        "candidates": others,
-        "areas": gpd.GeoDataFrame(
-            {"population": [300.0, 40, 900, 60]},
-            geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
-            crs="EPSG:4326",
-        ),
-        "density": pd.DataFrame(  # a raster that covers all places
-            {
-                "lat_deg": np.repeat(np.arange(50.05, 51, 0.1), 10),
-                "lon_deg": np.tile(np.arange(8.05, 9, 0.1), 10),
-                "persons_per_km2": np.linspace(0.2, 50, 100),
-            }
-        ),
-    }
-    return records(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -87,7 +49,7 @@ KINDS = {"points": "places", "distances": "places", "table": "table", "network":
 @pytest.mark.parametrize(("form", "function"), [(form, one) for form, made in RETURNED.items() for one in made])
 def test_what_may_be_returned_is_a_release_and_else_it_is_refused(form, function, monkeypatch):
     kind = KINDS[form]
-    data = records(nx.path_graph(12), quasi=()) if kind == "network" else _data(kind)
+    data = records(nx.path_graph(12), quasi=()) if kind == "network" else data_of(kind)
     entry = Entry("own", "anonymiser", kind, function, form, source="a test", label="own")
     monkeypatch.setattr("reident.methods.registry.REGISTERED", {"own": entry})
     made = release(data, "own")

@@ -22,20 +22,10 @@ from reident.networks import utility as networks
 from reident.networks.graph import as_network
 from reident.places import utility as places
 from reident.tables import utility as tables
+from samples import people
 
 N = 90
-RNG = np.random.default_rng(3)
-PEOPLE = pd.DataFrame(
-    {
-        "sex": RNG.choice(["f", "m"], N),
-        "age": RNG.integers(20, 60, N),
-        "pay": RNG.normal(100, 20, N),
-        "ill": RNG.choice(["flu", "cancer", "gout"], N),
-        "lat_deg": RNG.uniform(50, 51, N),
-        "lon_deg": RNG.uniform(8, 9, N),
-    }
-)
-PEOPLE["ill"] = np.where(PEOPLE["age"] > 45, "gout", PEOPLE["ill"])
+PEOPLE = people(N)
 NETWORK = as_network(nx.gnm_random_graph(80, 110, seed=1))
 DATA = {
     "places": records(PEOPLE, quasi=["sex", "age"], kind="places"),
@@ -79,22 +69,6 @@ def test_what_a_release_lacks_is_not_measured():
     bare = records(PEOPLE, quasi=["age"], kind="table")
     assert measure_utility(find("classification_accuracy"), {}, bare, bare.table, release(bare, NONE)) is None
     assert measure_utility(find("edges_kept"), {}, bare, bare.table, release(bare, NONE)) is None
-
-
-@pytest.mark.parametrize("name", ["information_kept", "means_kept", "propensity_kept"])
-def test_numbers_with_the_opposite_sign_lose_utility(name):
-    data = records(PEOPLE, quasi=["age", "pay"], kind="table")
-    made = release(data, NONE)
-    turned = type(made)("table", made.table.assign(age=-made.table["age"]), "unknown", {}, N)
-    assert measure_utility(find(name), {}, data, data.table, turned) < 0.8
-
-
-def test_records_left_out_lose_their_share():
-    data = DATA["places"]
-    made = release(data, NONE)
-    half = type(made)("points", made.table.iloc[:45], NONE, {}, N)
-    for name in ("places_kept", "ranks_kept", "neighbours_kept"):
-        assert measure_utility(find(name), {}, data, data.table, half) == pytest.approx(0.5)
 
 
 def _km(seed, n):
@@ -272,10 +246,44 @@ def test_networks_against_networkx(seed):
     assert networks.clustering_kept(one, two, variant="global") == pytest.approx(comp)
 
 
-def test_network_measures_at_their_ends():
-    star, empty = nx.star_graph(20), nx.empty_graph(21)
-    assert networks.edges_kept(empty, star) == 1
-    assert networks.density_kept(empty, empty) == 1
-    assert networks.exponent_kept(star, empty) == 0
-    with pytest.raises(DataError, match="the same nodes"):
-        networks.edges_kept(star, nx.path_graph(3))
+def _matrix(n, seed):
+    points = np.random.default_rng(seed).normal(size=(n, 2))
+    return np.linalg.norm(points[:, None] - points[None], axis=2)
+
+
+@given(n=st.integers(4, 9), seed=st.integers(0, 99), count=st.integers(1, 4))
+def test_neighbours_against_loops(n, seed, count):
+    a, b = _matrix(n, seed), _matrix(n, seed + 1000)
+    count_used = min(count, n - 2)
+    shares = []
+    for i in range(n):
+        near = [set(sorted((j for j in range(n) if j != i), key=lambda j: (m[i, j], j))[:count_used]) for m in (a, b)]
+        shares.append(len(near[0] & near[1]) / count_used)
+    assert rd.tables.neighbours_kept(a, b, n_neighbours=count) == pytest.approx(np.mean(shares))
+
+
+@given(n=st.integers(3, 8), seed=st.integers(0, 99))
+def test_kept_distances_against_loops(n, seed):
+    a, b = _matrix(n, seed), _matrix(n, seed + 1000)
+    pairs = [(a[i, j], b[i, j]) for i in range(n) for j in range(i)]
+    x, y = zip(*pairs, strict=True)
+    assert rd.tables.distances_kept(a, b) == pytest.approx(max(0.0, np.corrcoef(x, y)[0, 1]), abs=1e-12)
+    assert rd.tables.distance_precision(a, b) == pytest.approx(1 / np.var(np.subtract(x, y), ddof=1))
+
+
+def test_the_original_keeps_everything():
+    a = _matrix(6, 1)
+    assert rd.tables.neighbours_kept(a, a) == 1
+    assert rd.tables.distances_kept(a, a) == pytest.approx(1)
+    assert rd.tables.distance_precision(a, a) == np.inf
+    assert rd.tables.distances_kept(a, np.zeros_like(a)) == 0
+    table = pd.DataFrame({"x": [1.0, 2, 4], "y": [3.0, 1, 2]})
+    assert rd.tables.information_kept(table, table, columns=["x", "y"]) == 1
+    assert rd.tables.correlations_kept(table, table, columns=["x", "y"]) == 1
+
+
+def test_left_out_records_tell_nothing():
+    table = pd.DataFrame({"x": [0.0, 1, 5]})
+    told = rd.tables.information_kept(table, table.iloc[[0]], columns="x")
+    assert told == pytest.approx(1 - ((1 - 2) ** 2 + (5 - 2) ** 2) / (4 + 1 + 9))
+    assert rd.tables.information_kept(table, table * 0 + 2, columns="x") == 0

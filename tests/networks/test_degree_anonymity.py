@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import SearchLimitWarning, degree_anonymise
@@ -44,7 +44,6 @@ def test_release_keeps_its_promises(method, probing, k):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9), st.sampled_from(METHODS))
-@settings(max_examples=25)
 def test_small_graphs_of_every_density(seed, k, method):
     rng = np.random.default_rng(seed)
     graph = nx.gnp_random_graph(10, rng.random(), seed=seed)

@@ -7,7 +7,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import zeta
 
@@ -24,7 +24,6 @@ graphs = st.builds(
 
 
 @given(graphs)
-@settings(max_examples=25)
 def test_clustering_equals_networkx(graph):
     assert reident.networks.clustering_coefficient(graph) == pytest.approx(nx.average_clustering(graph))
     assert reident.networks.clustering_coefficient(graph, variant="global") == pytest.approx(nx.transitivity(graph))
@@ -34,7 +33,6 @@ def test_clustering_equals_networkx(graph):
 
 
 @given(graphs)
-@settings(max_examples=25)
 def test_distances_equal_networkx(graph):
     distances = [
         length

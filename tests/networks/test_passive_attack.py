@@ -8,16 +8,9 @@ import pytest
 
 from reident import DataError
 from reident.data import sample_network
-from reident.data.simulate import preferential_attachment
-from reident.networks import (
-    drop_unlikely_edges,
-    find_seeds,
-    link_scores,
-    mapping_quality,
-    naive_anonymise,
-    propagate,
-)
+from reident.networks import find_seeds, mapping_quality, naive_anonymise, propagate, spectral_match
 from reident.networks.graph import as_network
+from reident.networks.spectral import _spectral
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +76,34 @@ def test_mixed_directions_and_bad_seeding_are_refused(network):
         find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique_size=3)
 
 
-def test_pruning():
-    graph = preferential_attachment(60, 4, rng=1)
-    ranked = sorted(link_scores(graph))
-    assert sorted(link_scores(graph, zip(*drop_unlikely_edges(graph, n=40).edges(), strict=True))) == ranked[40:]
-    assert drop_unlikely_edges(graph, n=0).n_edges == graph.n_edges
-    assert drop_unlikely_edges(graph, n=graph.n_edges).n_edges == 0
+def similarity_by_sums(first, second, eta):
+    """Sum over all pairs of eigenvectors, one by one."""
+    parts = []
+    for one in (first, second):
+        matrix = nx.to_numpy_array(one)
+        scale = np.sqrt(max(matrix.sum() / len(matrix), 1.0))
+        parts.append(np.linalg.eigh(matrix / scale))
+    total = np.zeros((len(first), len(second)))
+    ones = np.ones((len(first), len(second)))
+    for value, u in zip(parts[0][0], parts[0][1].T, strict=True):
+        for other, v in zip(parts[1][0], parts[1][1].T, strict=True):
+            total += np.outer(u, u) @ ones @ np.outer(v, v) / ((value - other) ** 2 + eta**2)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_similarity_is_the_sum_over_pairs_of_eigenvectors(seed):
+    first, second = nx.gnp_random_graph(9, 0.4, seed=seed), nx.gnp_random_graph(7, 0.5, seed=seed + 10)
+    ours = _spectral(as_network(first), as_network(second), 0.2)
+    assert ours == pytest.approx(similarity_by_sums(first, second, 0.2), rel=1e-8)
+
+
+def test_the_same_network_is_matched_under_other_names():
+    network = as_network(nx.relabel_nodes(nx.gnp_random_graph(60, 0.3, seed=1), str))
+    release = naive_anonymise(network, rng=2)
+    match = spectral_match(release.network, network)
+    truth = {new: old for old, new in release.mapping.items()}
+    assert match.mapping == truth
+    assert set(match.margins) == set(truth)
+    assert min(match.margins.values()) > 0
+    assert find_seeds(release.network, network, method="spectral").mapping.items() <= truth.items()

@@ -76,10 +76,7 @@ def test_figures_of_a_reproduced_experiment_are_drawn_again_from_its_trials(tmp_
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [
-        ({"sigma_deg": 0.1}, "`sigma_deg` is no parameter"),
-        ({"sigmas_deg": [0.19]}, "no search ends above 50 km"),
-    ],
+    [({"sigma_deg": 0.1}, "`sigma_deg` is no parameter"), ({"sigmas_deg": [0.19]}, "no search ends above 50 km")],
 )
 def test_papermill_is_refused_what_breaks_a_rule(parameters, message, tmp_path):
     with pytest.raises(PapermillExecutionError, match=message) as caught:

@@ -6,6 +6,7 @@ matrix that is not symmetric, a seed with a sign. `package.bad_inputs.bad` holds
 
 import inspect
 import re
+import time
 from math import inf
 
 import geopandas as gpd
@@ -16,7 +17,7 @@ import pytest
 
 import public
 import reident
-from package.bad_inputs.bad import DATA, PARAMETERS, TOGETHER
+from package.bad_inputs.bad import COSTLY, DATA, PARAMETERS, TOGETHER
 from package.bad_inputs.good import GOOD
 from package.bad_inputs.inputs import (
     AGES,
@@ -35,6 +36,7 @@ from package.bad_inputs.inputs import (
     D,
 )
 from reident import DataError, ParameterError
+from reident.base import MEMORY
 from reident.base.options import Choice, Real, Whole, described
 
 #: How to come by the objects whose methods are called.
@@ -187,6 +189,14 @@ def test_an_error_names_the_parameter_and_the_value(function, tmp_path):
 def test_what_does_not_go_together_is_refused(function, error, words, change, tmp_path):
     assert words in refused(function, error, change)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("function", "words", "change"), COSTLY)
+def test_a_call_beyond_the_memory_is_refused_before_it_is_begun(function, words, change, monkeypatch):
+    monkeypatch.setenv(MEMORY, "1G")
+    began = time.process_time()
+    assert words in refused(function, ParameterError, change)
+    assert time.process_time() - began < 30  # the work itself would take hours
 
 
 #: These take long, read files that are not there, or write; their own tests call them.

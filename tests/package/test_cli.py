@@ -1,17 +1,11 @@
 """The command line, as a user starts it."""
 
-import os
 import signal
 import sys
 
 import pytest
 
 from reident.cli import main
-
-
-def command(*arguments, **kws):
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "COLUMNS": "120"}
-    return [sys.executable, "-m", "reident.cli", *map(str, arguments)], {"env": env, "text": True, **kws}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,20 +150,6 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     (out / "bad" / "record.json").write_text("{")
     outputs.record_files(out / "bad")
     assert run_notebooks([NotebookRun("bad", mended)], out, progress=False)[0]["status"] == "ok"
-
-
-def test_a_record_that_cannot_be_read_stands_for_nothing(tmp_path, notebook, monkeypatch):
-    spec = notebook_runs._specs([NotebookRun("a", notebook)], tmp_path)[0]
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / RECORD).write_text(json.dumps({"key": spec["key"], "status": "ok"}))
-    known = {"force": False, "retry_failed": True}
-    assert notebook_runs._known(tmp_path, spec, **known) is not None
-
-    def refused(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_text", refused)
-    assert notebook_runs._known(tmp_path, spec, **known) is None
 
 
 @pytest.mark.parametrize("is_published", [False, True])

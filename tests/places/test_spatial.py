@@ -3,17 +3,11 @@ import pytest
 
 from reident import great_circle_km
 from reident.places import autocorrelation, utility
-from reident.places.distance_analyses import bisquare
 
 
 def distances(n=30, seed=0):
     rng = np.random.default_rng(seed)
     return great_circle_km(rng.uniform(50, 53, n), rng.uniform(7, 12, n))
-
-
-def noisy(d, seed=1):
-    noise = np.random.default_rng(seed).normal(0, 30, d.shape)
-    return np.abs(d + np.triu(noise, 1) + np.triu(noise, 1).T)
 
 
 def naive_moran_and_geary(values, weight):
@@ -59,27 +53,3 @@ def test_equally_near_neighbours_count_in_part():
     tied = np.array([[0, 1, 1], [1, 0, 3], [1, 3, 0.0]])
     # Record 0 chooses right half of the time, records 1 and 2 always.
     assert utility.nearest_neighbour_agreement(d, tied) == pytest.approx((0.5 + 1 + 1) / 3)
-
-
-def test_rank_correlation_is_scipy_s():
-    from scipy.stats import spearmanr
-
-    d = distances()
-    others = np.arange(30) != 4
-    ref = spearmanr(d[4, others], noisy(d)[4, others]).statistic
-    assert utility.rank_correlation(d, noisy(d), record=4) == pytest.approx(ref)
-    assert np.isnan(utility.rank_correlation(d, np.ones_like(d) - np.eye(30), record=0))
-
-
-def test_gwr_weights():
-    assert bisquare(np.array([0, 0.5, 1, 2])).tolist() == [1, (1 - 0.25) ** 2, 0, 0]
-    d = np.array([[0, 50, 200], [50, 0, 150], [200, 150, 0.0]])
-    # Record 2 has no weights; records 0 and 1 have one neighbour each, before and after.
-    assert utility.gwr_weight_overlap(d, d / 1.1, bandwidth_km=100) == 1.0
-
-
-def test_small_distances_only():
-    d = np.array([[0, 10, 90], [10, 0, 95], [90, 95, 0.0]])
-    wrong = np.array([[0, 7, 50], [7, 0, 20], [50, 20, 0.0]])
-    assert utility.distance_utilities(d, wrong, small_km=25)["small_error_km"] == 3
-    assert np.isnan(utility.distance_utilities(d, wrong, small_km=5)["small_error_km"])

@@ -19,7 +19,7 @@ from reident.cliques import max_cliques
 from reident.data import points_in_area
 from reident.data.datasets import load_boundary, load_example2, load_poets
 from reident.experiments.kroll2015 import deviation, draw_files, pinned, read_files, trial
-from reident.places import classical_linkage, compatibility_graph, distance_deviation_quantiles
+from reident.places import compatibility_graph, distance_deviation_quantiles
 
 
 def test_example_2_to_the_printed_digit():
@@ -39,17 +39,6 @@ def test_example_10_has_eleven_vertices_nine_edges_and_one_maximum_clique():
     listed = max_cliques(graph)
     assert listed.is_complete
     assert [tuple(v + 1 for v in clique) for clique in listed.cliques] == [(1, 2, 3, 5)]
-
-
-def test_example_10_ends_with_the_actual_overlap():
-    target, known = load_poets()
-    quasi = ["cob", "language"]
-    assert classical_linkage(target[0], known[0], quasi=quasi).n_candidates == 11
-    linkage = common_subgraph_attack(target, known, quasi=quasi, window_km=(-5, 5), rng=1)
-    same = [(i, j) for i in target[0].index for j in known[0].index if target[0]["name"][i] == known[0]["name"][j]]
-    quality = linkage_quality(linkage.links, same)
-    assert (quality.precision, quality.recall) == (1, 1)
-    assert linkage.is_optimal
 
 
 @pytest.mark.parametrize("row", published("kroll2015", "table3").to_dict("records"), ids=lambda row: row["sigma_deg"])
@@ -149,16 +138,3 @@ def test_own_files_are_attacked_as_drawn_ones_are(tmp_path):
 def test_one_kind_of_noise_is_given(noise):
     with pytest.raises(ParameterError, match="give one of"):
         trial(np.random.default_rng(1), alpha=0.5, dataset=1, **noise)
-
-
-@pytest.mark.slow
-def test_attack_without_noise_finds_every_common_person():
-    files = draw_files(1)
-    quasi = ["sex", "age_class"]
-    release, background = (
-        MetricMicrodata(table[quasi], great_circle_km(table["lat_deg"], table["lon_deg"]))
-        for table in (files.original, files.known)
-    )
-    linkage = common_subgraph_attack(release, background, quasi=quasi, window_km=(-1e-6, 1e-6), rng=1)
-    quality = linkage_quality(linkage.links, files.truth)
-    assert (quality.precision, quality.recall) == (1, 1)

@@ -12,7 +12,7 @@ from reident import degree_anonymise
 from reident.data import sample_network
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment
-from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
+from reident.experiments.vanhoef2012_networks import attacks, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
 from reident.networks import (
@@ -67,11 +67,7 @@ def test_public_files_hold_what_the_table_says(row):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "k", "additions", "both"),
-    [
-        ("powergrid", 50, 449, 92),
-        ("caltech36", 50, 7913, 2379),
-        ("powergrid", 10, 55, 19),
-    ],
+    [("powergrid", 50, 449, 92), ("caltech36", 50, 7913, 2379), ("powergrid", 10, 55, 19)],
 )
 def test_cost_of_the_degree_programme(name, k, additions, both):
     degrees = as_network(load_graph(name)).degrees
@@ -156,26 +152,3 @@ def test_figure_9_2_one_edge_makes_the_example_anonymous():
         more.add_edge(*pair)
         enough += [set(pair)] if is_degree_anonymous(more, 2) else []
     assert enough == [{"4", "6"}]
-
-
-def test_a_crawl_knows_the_links_of_the_pages_it_opened():
-    rng = np.random.default_rng(5)
-    links = crawls.follows(crawls.popularity(300, rng), crawls.draw_groups(300, rng), rng)
-    assert len(set(zip(*map(np.ndarray.tolist, links), strict=True))) == len(links[0])
-    seen = crawls.crawl(links, 300, 40, rng)
-    opened = np.unique(seen[0])
-    assert len(opened) <= 40
-    assert len(seen[0]) == np.isin(links[0], opened).sum()
-
-
-def test_crawls_of_one_network_are_laid_upon_one_another_until_too_much_has_changed():
-    """10.5.1: a threshold, on both sides of the printed .647; directed links and in-degrees find the seeds."""
-    params = {"size": 400, "opened_later": 0.9, "n_matched": 200, "theta": 0.3}
-    (near, far) = (
-        crawls.crawled_twice(np.random.default_rng(3), **params, opened=opened, changed=changed)
-        for opened, changed in ((0.8, 0.02), (0.3, 0.3))
-    )
-    assert near["top_30"] >= 24
-    assert near["seeds_right"] >= 0.9 * near["n_seeds"] > 50
-    assert near["right"] > 0.647 > far["right"]
-    assert near["accuracy"] > 0.952

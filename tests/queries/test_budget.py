@@ -10,7 +10,7 @@ import threading
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import grid_trials
@@ -30,7 +30,6 @@ def test_a_hundred_hundredths_are_one():
     assert len(budget.ledger) == 100
 
 
-@settings(max_examples=25)
 @given(st.lists(st.fractions(min_value=Fraction(1, 100), max_value=1), min_size=1, max_size=20))
 def test_remaining_is_the_total_less_the_sum(parts):
     budget = Budget(sum(parts))

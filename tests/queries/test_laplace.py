@@ -15,13 +15,7 @@ from scipy import stats
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import PrivacyWarning
 from reident.queries import discrete_laplace, privacy_loss_bound, simulation_laplace
-from reident.queries.entropy import (
-    Rational,
-    bernoulli,
-    bernoulli_each,
-    exponential_probability,
-    logistic_probability,
-)
+from reident.queries.entropy import Rational, bernoulli, bernoulli_each, exponential_probability, logistic_probability
 from reident.queries.laplace import grid_granularity, snap_to_grid
 
 LEVEL = 1e-4  # of every statistical test below; the seeds are fixed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
@@ -20,7 +20,6 @@ def blobs(n=600, seed=0):
     return np.clip(middles[generator.integers(0, 3, n)] + generator.normal(0, 0.04, (n, 2)), 0, 1), middles
 
 
-@settings(max_examples=40)
 @given(
     st.integers(1, 4).flatmap(
         lambda d: st.tuples(

@@ -6,17 +6,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError
 from reident.tables import Hierarchy
-from reident.tables.disclosure import (
-    equivalence_classes,
-    k_anonymity,
-    l_diversity,
-    t_closeness,
-)
+from reident.tables.disclosure import equivalence_classes, k_anonymity, l_diversity, t_closeness
 
 
 def naive_classes(table, quasi, sensitive):
@@ -49,7 +44,6 @@ TABLES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integer
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(TABLES, st.sampled_from([0.5, 1.0, 2.0, 3.0]))
 def test_all_measures_against_plain_loops(table, c):
     quasi = ["age", "sex"]
@@ -110,27 +104,6 @@ def test_several_sensitive_attributes_give_the_worst():
     table = pd.DataFrame({"zip": list("aabb"), "ill": list("xyxy"), "job": list("uuvw")})
     assert l_diversity(table, "zip", ["ill", "job"]) == 1
     assert t_closeness(table, "zip", ["ill", "job"]) == t_closeness(table, "zip", "job")
-
-
-def test_equal_to_pycanon():
-    pycanon = pytest.importorskip("pycanon.anonymity")
-    rng = np.random.default_rng(7)
-    table = pd.DataFrame(
-        {
-            "age": rng.integers(0, 4, 200),
-            "sex": rng.choice(["f", "m"], 200),
-            "ill": rng.choice(list("abcdef"), 200).astype(object),
-            "pay": rng.integers(0, 30, 200),
-        }
-    )
-    quasi = ["age", "sex"]
-    assert k_anonymity(table, quasi) == pycanon.k_anonymity(table, quasi)
-    assert l_diversity(table, quasi, "ill") == pycanon.l_diversity(table, quasi, ["ill"])
-    # pycanon rounds the entropy's l down.
-    assert int(l_diversity(table, quasi, "ill", kind="entropy")) == pycanon.entropy_l_diversity(table, quasi, ["ill"])
-    assert t_closeness(table, quasi, "ill") == pytest.approx(pycanon.t_closeness(table, quasi, ["ill"]), abs=1e-12)
-    ref = pycanon.t_closeness(table, quasi, ["pay"])
-    assert t_closeness(table, quasi, "pay", distance="ordered") == pytest.approx(ref, abs=1e-12)
 
 
 def hierarchical_by_nodes(table, classes, sensitive, rows):

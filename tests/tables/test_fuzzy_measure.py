@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from naive_linkage import as_measure, random_measure, sets
@@ -17,7 +17,6 @@ def some_measure(seed, n):
     return FuzzyMeasure(random_measure(np.random.default_rng(seed), n), [f"v{i}" for i in range(n)])
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 6))
 def test_moebius_round_trip_and_definition(seed, n):
     measure = some_measure(seed, n)

@@ -55,10 +55,7 @@ def people(n, seed):
     )
 
 
-HIERARCHIES = {
-    "age": Hierarchy.from_intervals(range(20, 40), [5, 10]),
-    "job": Hierarchy.from_mapping(TREE),
-}
+HIERARCHIES = {"age": Hierarchy.from_intervals(range(20, 40), [5, 10]), "job": Hierarchy.from_mapping(TREE)}
 
 
 @settings(max_examples=12)
@@ -69,14 +66,7 @@ def test_equals_the_naive_attack(seed, n_releases, method):
     generator = np.random.default_rng(seed)
     samples = [table.iloc[np.sort(generator.permutation(30)[:24])] for _ in range(n_releases)]
     releases = [
-        k_anonymise(
-            sample,
-            ["age", "job"],
-            k=3,
-            hierarchies=HIERARCHIES,
-            method=method,
-            suppression_limit=0.2,
-        )
+        k_anonymise(sample, ["age", "job"], k=3, hierarchies=HIERARCHIES, method=method, suppression_limit=0.2)
         .table.astype(object)
         .reindex(sample.index, fill_value="*")
         for sample in samples

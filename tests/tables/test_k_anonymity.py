@@ -116,14 +116,14 @@ def check_against_brute_force(table, k, limit, naive_rules, rules):
         pd.testing.assert_frame_equal(release.table[QUASI].astype(str), general, check_dtype=False)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(TABLES, st.integers(1, 4), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
 @pytest.mark.slow
 def test_lattice_is_that_of_brute_force(table, k, limit):
     check_against_brute_force(table, k, limit, {}, {})
 
 
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=2)
 @given(TABLES, st.integers(1, 4))
 def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
     with pytest.MonkeyPatch.context() as patch:
@@ -132,7 +132,7 @@ def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(TABLES, st.integers(1, 3), st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from(["distinct", "entropy", "t"]))
 def test_lattice_with_further_rules_is_that_of_brute_force(table, k, limit, rule):
     naive_rules, rules = {
@@ -143,7 +143,6 @@ def test_lattice_with_further_rules_is_that_of_brute_force(table, k, limit, rule
     check_against_brute_force(table, k, limit, naive_rules, {"sensitive": "ill", **rules})
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     TABLES,
     st.integers(1, 4),
@@ -177,7 +176,6 @@ def test_what_every_release_keeps(table, k, method, loss, charged):
                 assert table.loc[row, name] in release.table.loc[row, name].strip("{}").split(", ")
 
 
-@settings(max_examples=25, deadline=None)
 @given(TABLES, st.sampled_from([0, 1, 2, 3]))
 def test_mondrian_keeps_further_rules(table, rule):
     rules = [
@@ -215,7 +213,6 @@ def naive_textbook_mondrian(rows, columns, k, part):
     return [part]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=1, max_size=20), st.integers(1, 4))
 def test_textbook_mondrian_is_that_of_plain_loops(rows, k):
     table = pd.DataFrame(rows, columns=list("abc"))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from reident import ParameterError, k_anonymise
 from reident.tables import Hierarchy
+from reident.tables.agreement import compare_column
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader
 from reident.workbench.finishing import public_ends
-from reident.workbench.hierarchies import automatic_hierarchy
+from reident.workbench.microdata import automatic_hierarchy
 
 _ENDS = re.compile(r"[\[]([^,]+), ([^,]+)([)\]])")
 
@@ -47,12 +48,16 @@ def decimals():
     )
 
 
+NAMES = [
+    "a", "a, b", "b", "Köln", "Ko\u0308ln", "K\u00a0ln", "\u200bx", " a", "{a, b}", "(missing)", "1,5", "[1, 2]", "low",
+    "high", "medium", "x{y", "*",
+]  # fmt: skip
+
+
 def columns():
     """Draw columns: whole, negative, decimal and single-precision numbers, days, times, names with commas and codes."""
     stamps = st.lists(st.integers(0, 3000), min_size=4, max_size=30)
-    names = st.lists(
-        st.sampled_from(["a", "a, b", "b", "Köln", "low", "high", "medium", "x{y"]), min_size=4, max_size=30
-    )
+    names = st.lists(st.sampled_from(NAMES), min_size=4, max_size=30)
     return st.one_of(
         decimals().map(pd.Series),
         decimals().map(lambda values: pd.Series(values, dtype="float32")),
@@ -71,6 +76,8 @@ def assert_covered(values, labels, hierarchy=None):
     distinct, released = pd.Index(values.unique()), pd.Index(labels.unique())
     covered = LabelReader(distinct, released, hierarchy).cover()
     assert covered[distinct.get_indexer(values), released.get_indexer(labels)].all()
+    rows = np.arange(len(values))
+    assert compare_column(values, labels, hierarchy).agree(rows, rows).all()
 
 
 @given(column=columns())
@@ -133,3 +140,39 @@ def test_a_range_is_rounded_outwards_where_an_end_lies_just_beside_the_grid():
     values = pd.Series([0.29999999995, *np.linspace(0.31, 99.9, 50).round(2), 100.30000000005] * 2)
     release = k_anonymise(pd.DataFrame({"q": values}), "q", k=len(values), method="mondrian")
     assert_covered(values, public_ends(values, release.table["q"]))
+
+
+def test_the_ways_to_make_one_agree():
+    rows = [["11", "1*", "**"], ["12", "1*", "**"], ["21", "2*", "**"]]
+    ref = Hierarchy(rows)
+    assert Hierarchy.from_prefixes(["11", "12", "21", "11"]) == ref
+    assert Hierarchy.from_mapping({"11": "1*", "12": "1*", "21": "2*"}, top="**") == ref
+    assert Hierarchy(pd.DataFrame(rows)) == ref
+    assert ref != Hierarchy.from_prefixes(["11", "12"])
+
+
+def test_the_csv_form_is_read_back(tmp_path):
+    hierarchy = Hierarchy.from_intervals([17, 18.5, 40], [10, 20])
+    path, comma = tmp_path / "age.csv", tmp_path / "comma.csv"
+    hierarchy.to_frame().to_csv(path, sep=";", index=False, header=False)
+    assert path.read_text().splitlines()[1] == "18.5;[10, 20);[0, 20);*"
+    back = Hierarchy.from_csv(path)
+    assert back.labels_of(18.5) == ["18.5", "[10, 20)", "[0, 20)", "*"]
+    assert len(back.to_frame()) == len(hierarchy.to_frame())
+    hierarchy.to_frame().to_csv(comma, index=False, header=False)
+    assert Hierarchy.from_csv(comma, sep=",") == back
+
+
+def test_a_csv_of_arx_meets_numbers_and_keeps_na_as_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("﻿NA;*\n39;*\n", encoding="utf-8")
+    hierarchy = Hierarchy.from_csv(path)
+    assert hierarchy.to_frame()[0].tolist() == ["NA", "39"]
+    assert hierarchy.generalise(pd.Series([39, 39.0], name="age"), 1).tolist() == ["*", "*"]
+    assert hierarchy.generalise(pd.Series([39], name="age"), 0).tolist() == [39]
+
+
+def test_intervals_nest_from_their_origin():
+    years = Hierarchy.from_intervals(range(1918, 1978), [2, 4, 8], origin=1900)
+    assert years.n_levels == 5
+    assert years.labels_of(1919) == [1919, "[1918, 1920)", "[1916, 1920)", "[1916, 1924)", "*"]

@@ -126,21 +126,3 @@ def test_ranges_of_measures_are_those_of_full_programmes(seed):
             objective[sum(1 << names.index(name) for name in chosen)] = 1
             ref = least(objective), -least(-objective)
             assert tuple(ranges.measure.loc[[chosen]].iloc[0]) == pytest.approx(ref, abs=1e-4)
-
-
-def test_what_is_learned_lies_within_and_the_ends_are_ordered():
-    release, original = files(3, columns=4, noise=0.6)
-    for model in ("weighted_mean", "choquet"):
-        learned = learn_linkage(release, original, model=model)
-        ranges = learned.ranges()
-        for frame in (ranges.measure, ranges.shapley, ranges.interaction):
-            assert (frame["low"] <= frame["high"] + 1e-9).all()
-        shapley = learned.measure.shapley()
-        assert (shapley >= ranges.shapley["low"] - 1e-6).all()
-        assert (shapley <= ranges.shapley["high"] + 1e-6).all()
-        for chosen, row in ranges.measure.iterrows():
-            assert row["low"] - 1e-6 <= learned.measure[list(chosen)] <= row["high"] + 1e-6
-        crossed = learned.measure.interaction()
-        for (one, two), row in ranges.interaction.iterrows():
-            assert row["low"] - 1e-6 <= crossed.loc[one, two] <= row["high"] + 1e-6
-        assert ranges.leader is None or shapley.idxmax() == ranges.leader

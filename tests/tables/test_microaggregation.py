@@ -10,7 +10,6 @@ from naive_linkage import mdav, pairs
 from reident import ParameterError, PrivacyWarning, microaggregate
 from reident.kernels.tables.mdav import mdav_clusters
 from reident.tables import add_noise, round_values, swap_ranks
-from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 
 def money(n, p, seed=0):
@@ -64,30 +63,6 @@ def test_means_are_kept_and_loss_grows_with_k():
     assert losses[0] == 0
     assert losses == sorted(losses)
     assert losses[-1] == pytest.approx(1)
-
-
-def test_scale_changes_which_column_stays_intact():
-    table = pd.DataFrame({"large": money(80, 1)["v0"] * 1000, "small": money(80, 1, seed=1)["v0"]})
-    raw = microaggregate(table, ["large", "small"], 4).loss_by_column
-    scaled = microaggregate(table, ["large", "small"], 4, scale="std").loss_by_column
-    assert raw["large"] < scaled["large"]
-    assert raw["small"] > scaled["small"]
-
-
-@pytest.mark.parametrize("name", NAMED_PROTECTIONS)
-def test_named_protections(name):
-    table = money(40, 8)
-    result = microaggregate(table, name)
-    spec = NAMED_PROTECTIONS[name]
-    assert len(result.columns) == sum(width for width, _ in spec) == int(name[1])
-    assert all(result.clusters[place].value_counts().min() >= k for place, (_, k) in enumerate(spec))
-
-
-def test_constant_column_costs_nothing():
-    table = money(20, 2).assign(v1=5.0)
-    result = microaggregate(table, ["v0", "v1"], 4, scale="std")
-    assert result.loss_by_column["v1"] == 0
-    assert (result.table["v1"] == 5).all()
 
 
 def test_noise_has_the_stated_size_and_keeps_correlations():

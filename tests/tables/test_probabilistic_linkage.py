@@ -3,13 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from naive_linkage import fellegi_sunter, standardise
 from reident import link_records
-from reident.tables import _match_weights
-from reident.tables._match_weights import MatchWeights, heaviest_records
 
 
 def files(n, m, p, seed=0, noise=0.3):
@@ -81,25 +77,3 @@ def test_a_file_with_itself_is_linked_at_least_as_well_as_by_plain_distance(kind
         for _, rows in linked.agreement.groupby("variable"):
             assert (np.diff(rows["m"] / rows["u"]) <= 1e-9).all()
             assert rows["m"].sum() == pytest.approx(1)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3), st.integers(0, 10**6), st.integers(1, 40))
-def test_heaviest_records_are_those_of_all_pairs(n, m, p, seed, at_once):
-    rng = np.random.default_rng(seed)
-    a, b = rng.integers(0, 6, (n, p)).astype(float), rng.integers(0, 6, (m, p)).astype(float)
-    shares = rng.dirichlet(np.ones(3), (2, p))
-    weights = MatchWeights([np.array([0.0, 2.0])] * p, list(shares[0]), list(shares[1]))
-    pairs = rng.integers(-1, m, n)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_match_weights, "_AT_ONCE", at_once)
-        nearest, least, tied, own = heaviest_records(a, b, weights, pairs)
-    for i in range(n):
-        bits = [
-            sum(weights.bits(c)[np.searchsorted([0, 2], abs(a[i, c] - b[j, c]))] for c in range(p)) for j in range(m)
-        ]
-        top = sum(weights.bits(c).max() for c in range(p))
-        assert bits[nearest[i]] == pytest.approx(max(bits))
-        assert least[i] == pytest.approx(top - max(bits), abs=1e-6)
-        assert tied[i] >= 1
-        assert np.isnan(own[i]) if pairs[i] < 0 else own[i] == pytest.approx(top - bits[pairs[i]], abs=1e-6)

@@ -60,15 +60,6 @@ def test_agrees_with_all_pairs(distance, n, m, p):
     assert comp.ratio == pytest.approx((known.index[first] == release.index).mean())
 
 
-def test_unperturbed_release_is_linked_and_order_does_not_matter():
-    _, known = files(5, 50, 3)
-    shuffled = known.sample(frac=1, random_state=1)
-    linked = link_records(shuffled, known)
-    assert linked.ratio == 1
-    assert (linked.links["release"] == linked.links["known"]).all()
-    assert (linked.links["outcome"] == "correct").all()
-
-
 def test_ties_by_the_stated_rule():
     known = pd.DataFrame({"a": [0.0, 0, 1, 5], "b": [0.0, 0, 2, 1]})
     release = known.copy()

@@ -1,6 +1,5 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
-import dataclasses
 import re
 import shlex
 from html.parser import HTMLParser
@@ -11,13 +10,10 @@ import pytest
 
 import reident as rd
 from commands import call
-from judged import protect_into
-from office import office
 from reident.base import DataError
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.candidates import Evaluator
-from reident.workbench.files import read_file, write_file
-from reident.workbench.recipe import Recipe, recipe_of
+from reident.workbench.recipe import Recipe
 
 pytestmark = pytest.mark.whole
 
@@ -145,12 +141,6 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
-def test_files_are_read(people, tmp_path, name):
-    people.to_csv(tmp_path / name, index=False) if "csv" in name else write_file(people, tmp_path / name)
-    pd.testing.assert_frame_equal(read_file(tmp_path / name), people, check_dtype=False)
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
@@ -173,34 +163,6 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
     assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
     code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
     assert (code, "`quasi` must name columns of" in said and "'Altr'" in said) == (2, True), said
-
-
-@pytest.mark.slow
-def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
-    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
-    path = tmp_path / "patienten.csv"
-    office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
-    opened = rd.workbench.open_file(path)
-    recipe = recipe_of(opened, str(path))
-    roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
-    given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
-    found = rd.assess(opened.data, **roles, **given, limit=0.25)
-    assert found.search.passed
-    assert found.search.advised["share_above_limit"] == 0
-    assert found.search.before.share_above_limit == 1
-    assert "400 in the data as they are" in found.advice
-    advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
-    out = protect_into(opened, tmp_path / "release", recipe=advised)
-    told = rd.check(out, path, recipe=advised)
-    assert told.passed, told.sentence
-    assert told.share_above_limit == found.search.advised["share_above_limit"]
-    # A release without its place is said to be one.
-    assert ("it withholds the place" in found.advice) == ("donut" not in found.search.advised["chain"])
-    judged = found.search.candidates
-    assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
-    # Each release judged that shows more was refused, under the attack that is named.
-    assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
-    assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
 
 
 def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path, monkeypatch):
@@ -235,22 +197,3 @@ def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
     assert found.chain() == []
     assert "nothing is advised" in found.advice
     assert "nothing is advised" in found.save(tmp_path).read_text()
-
-
-@pytest.mark.slow
-def test_a_chain_is_searched_over_all_its_values(people):
-    steps = [
-        {"method": "mondrian", "columns": ["sex", "age"], "parameters": {"k": [2, 5, 40]}},
-        {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
-    ]
-    found = rd.assess(
-        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS,
-        profile="smoke", limit=0.3,
-        progress=False,
-    )  # fmt: skip
-    assert found.search.n_chains == 6
-    names = [step["method"] for step in found.chain()]
-    assert names in (["mondrian", "disc"], [])
-    judged = found.search.candidates
-    assert judged["chain"].str.contains("radius_m=10.0").any()
-    assert not judged.loc[judged["chain"].str.contains("radius_m=10.0"), "passed"].astype(bool).any()

@@ -70,7 +70,7 @@ def naive_modal(release, original, columns):
     return right / len(original)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(5, 40), st.integers(1, 30), st.booleans())
 def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
     table = people(n, seed, towns)[["id", "sex", "age", "town", "ill"]]
@@ -84,7 +84,7 @@ def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
     assert found["worst"].max() >= naive
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([100.0, 2000.0, 20000.0]))
 @pytest.mark.slow
 def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
@@ -120,7 +120,7 @@ def test_spatial_k_counts_who_agrees_with_the_record_where_labels_overlap(radius
     assert row_of(found, "spatial_k")["risk"] == pytest.approx(np.mean(naive))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(5, 40))
 def test_degrees_are_never_judged_below_the_naive_guess(seed, n):
     graph = nx.gnm_random_graph(n, 2 * n, seed=seed)
@@ -145,7 +145,7 @@ def agrees(label, value):
     return text[0] in "[{" and str(value) in inner
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     st.integers(0, 10**6), st.integers(20, 45), st.integers(2, 6), st.floats(100, 20_000), st.booleans(), st.booleans()
 )

@@ -306,19 +306,6 @@ def test_a_coded_column_keeps_its_secret(illness_files):
     assert judged_illness((survey, coded, low), "depressed=yes").persons["risk"].equals(plain.persons["risk"])
 
 
-def test_a_recipe_keeps_the_secret_value(illness_files, tmp_path):
-    survey = illness_files[0]
-    dataset = rd.Dataset(survey, quasi="age", sensitive="depressed=yes")
-    dataset.schema.save(tmp_path / "recipe.yaml")
-    assert type(dataset.schema).load(tmp_path / "recipe.yaml").columns["depressed"].secret == ["yes"]
-    assert dataset.guarded == {"depressed": ["yes"]}
-
-
-def test_a_value_that_no_record_has_is_refused(illness_files):
-    with pytest.raises(ParameterError, match=r"'yse'.* no"):
-        judged_illness(illness_files, "depressed=yse")
-
-
 def test_the_map_judges_the_secret_value_alone(illness_files):
     survey = illness_files[0].drop(columns="nr")
     options = {"quasi": ["age"], "methods": [{"name": "mondrian", "k": 5}], "attacks": ["homogeneity"], "seed": 1}

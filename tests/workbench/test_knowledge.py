@@ -38,7 +38,7 @@ def naive(table, columns, limit):
     return float(np.mean([1 / size > limit + 1e-12 for size in sizes])), float(np.mean([1 / size for size in sizes]))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.integers(4, 18), st.sampled_from([0.2, 0.25, 0.5]))
 def test_every_subset_and_every_order_by_naive_enumeration(seed, n, limit):
     table = people(n, seed)

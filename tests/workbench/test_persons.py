@@ -11,7 +11,7 @@ from judged import records
 from reident.methods.attacks import in_persons, run_attack
 from reident.methods.release import Knowledge, Release
 from reident.workbench.roles import repeated_ids
-from reident.workbench.simulate import Intruder, draw_files
+from reident.workbench.simulate import draw_files
 
 pytestmark = pytest.mark.whole
 
@@ -70,7 +70,7 @@ def test_five_equal_records_of_each_person_are_one_person():
     assert reason["class_risk"] == ""
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 8))
 @pytest.mark.slow
 def test_a_person_is_one_in_each_class_and_at_risk_by_each_record(seed, width):
@@ -109,19 +109,6 @@ def test_values_are_counted_once_a_person():
     assert one_each.table["ill"].value_counts().to_dict() == {"gout": 3, "none": 3, "flu": 2}
 
 
-def test_where_each_record_is_a_persons_nothing_changes():
-    table = visits(40, 1)
-    alone = rd.check(
-        table.drop(columns="patnr"), table, pairs="nr", quasi=["age", "sex"], sensitive="ill", attacks="quick"
-    )
-    found = rd.check(
-        table.drop(columns="patnr"), table, pairs="nr", quasi=["age", "sex"], sensitive="ill", person="patnr",
-        attacks="quick",
-    )  # fmt: skip
-    pd.testing.assert_frame_equal(found.attacks, alone.attacks)
-    assert not any("persons by patnr" in note or "Records are counted" in note for note in found.notes)
-
-
 def test_a_release_that_keeps_the_column_of_persons_is_refused():
     table = visits()
     found = rd.check(table, table, pairs="nr", quasi=["sex"], person="patnr", tolerate=1)
@@ -132,12 +119,13 @@ def test_a_release_that_keeps_the_column_of_persons_is_refused():
 def test_both_files_of_a_map_hold_whole_persons():
     table = visits(80, 4)
     data = records(table, quasi=["age", "sex"], sensitive="ill", kind="table", person="patnr")
-    drawn = draw_files(data, Intruder(100, 0.5, 200), np.random.default_rng(0))
-    assert set(drawn.known.columns) == {"age", "sex"}
-    whose = drawn.persons[drawn.known.index].value_counts()
+    sizes = {"n_known": 100, "overlap": 0.5, "n_released": 200}
+    _, knowledge, partner = draw_files(data, sizes, np.random.default_rng(0))
+    assert set(knowledge.known.columns) == {"age", "sex"}
+    whose = knowledge.persons[knowledge.known.index].value_counts()
     assert (whose < 4).sum() <= 3  # those at the two ends of what is in both
-    for known, released in drawn.truth[["known", "release"]].itertuples(index=False):
-        assert drawn.persons[known] == drawn.persons[released]
+    for known, released in partner.dropna().items():
+        assert knowledge.persons[known] == knowledge.persons[released]
 
 
 def test_the_column_is_proposed_where_an_identifier_repeats():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-from shapely import box
+from shapely import MultiPoint, box
 
 import reident as rd
 from commands import call
@@ -59,31 +58,10 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     assert len(verdict.persons) == 59
 
 
-@pytest.mark.parametrize("kind", ["csv", "gpkg"])
-def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_path, kind):
-    table = persons()
-    table.loc[7, "lat"] = 91.5
-    if kind == "csv":
-        table.to_csv(tmp_path / "p.csv", index=False)
-        places = ["--lat", "lat", "--lon", "lon"]
-    else:
-        points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
-        gpd.GeoDataFrame(table[["sex"]], geometry=points).to_file(tmp_path / "p.gpkg")
-        places = []
-    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000", "--quasi", "sex", *places]
-    done = call(tmp_path, *common, "--impossible", "refuse", "--out", "a")
-    assert (done.returncode, "impossible place (record 8)" in done.stderr) == (2, True)
-    assert call(tmp_path, *common, "--out", "b").returncode == 0
-    if kind == "csv":
-        recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
-        path = replace(recipe, impossible="refuse").write(tmp_path / "r.yaml")
-        with pytest.raises(DataError, match="record 8"):
-            _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame
-
-
-def hints(tmp_path, table):
-    table.to_csv(tmp_path / "t.csv", index=False)
-    return [note for note in open_file(tmp_path / "t.csv").notes if "lat, lon" in note]
+def hints(tmp_path, table, kind="csv"):
+    path = tmp_path / f"t.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else in_geometry(table).to_file(path)
+    return [note for note in open_file(path).notes if note.startswith(("lat, lon: ", "geometry: "))]
 
 
 def test_open_says_where_the_places_lie(tmp_path):
@@ -106,15 +84,36 @@ def test_open_with_exchanged_columns_says_where_the_places_lie_then(tmp_path):
     assert "`lat` and `lon` must be given together" in alone.stderr
 
 
-def test_open_hints_at_zeros_and_at_some_exchanged_coordinates(tmp_path):
+@pytest.mark.parametrize("kind", ["csv", "geojson"])
+def test_open_hints_at_odd_places(tmp_path, kind):
     table = persons(120)
     some = table.copy()
     some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
-    assert "6 record(s)" in hints(tmp_path, some)[1]
-    assert "exchanged" in hints(tmp_path, some)[1]
+    _, note = hints(tmp_path, some, kind)
+    assert "6 record(s) lie among the others with their two coordinates exchanged" in note
     some = table.copy()
     some.loc[:3, ["lat", "lon"]] = 0.0
-    assert hints(tmp_path, some)[1:] == ["lat, lon: 4 record(s) at 0, 0: perhaps without a place"]
+    assert hints(tmp_path, some, kind)[1].endswith(": 4 record(s) at 0, 0: perhaps without a place")
+    some.loc[:3, "lon"] = 500.0
+    assert "4 record(s) with an impossible place, such as record 1" in hints(tmp_path, some, kind)[1]
+
+
+def test_shapes_and_metres_of_geographic_files(tmp_path):
+    points = in_geometry(persons(120))
+    metres = points.set_geometry(points.geometry.to_crs("EPSG:32618").set_crs("EPSG:4326", allow_override=True))
+    with pytest.raises(DataError, match="most points hold no degrees"):
+        with_places(metres, None, None)
+    for shapes in (
+        points.geometry.map(lambda point: point.buffer(0.1)),
+        points.geometry.map(lambda point: MultiPoint([point])),
+    ):
+        points.set_geometry(shapes).to_file(tmp_path / "a.gpkg")
+        opened = open_file(tmp_path / "a.gpkg")
+        if shapes.geom_type[0] == "MultiPoint":
+            assert (opened.data.geometry.geom_type == "Point").all()
+            assert "120 shapes of one point each are read as points" in opened.receipts
+        else:
+            assert any("holds Polygon, no points" in note for note in opened.notes)
 
 
 @pytest.mark.parametrize("mask", ["donut", "grid", "swap", "laplace", "rigid"])

@@ -14,8 +14,8 @@ from commands import call
 from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError, system_rng
-from reident.places.distances import great_circle_km
-from reident.tables.labels import GAP
+from reident.tables.labels import GAP, LabelReader
+from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of
@@ -156,17 +156,6 @@ def test_a_release_draws_under_a_key_from_the_operating_system(persons, tmp_path
     assert "cryptographic" in json.loads((out / "manifest.json").read_text())["random_numbers"]
 
 
-def test_the_systems_generator_draws_as_numpy_does():
-    from scipy.stats import kstest
-
-    rng = system_rng()
-    assert kstest(rng.uniform(size=20_000), "uniform").pvalue > 1e-6
-    assert kstest(rng.normal(size=20_000), "norm").pvalue > 1e-6
-    assert sorted(rng.permutation(500).tolist()) == list(range(500))
-    assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
-    assert system_rng().integers(2**62) != system_rng().integers(2**62)
-
-
 def test_the_systems_generator_is_chacha20(monkeypatch):
     # The key stream of key 0 and nonce 0 as printed in draft-agl-tls-chacha20poly1305, section 7.
     monkeypatch.setattr(secrets, "randbits", lambda _: 0)
@@ -261,21 +250,6 @@ def test_a_step_that_leaves_nobody_is_refused_by_its_name():
 
 
 @pytest.mark.slow
-def test_fifty_thousand_places_need_no_matrix(tmp_path):
-    rng = np.random.default_rng(0)
-    n = 50_000
-    table = pd.DataFrame(
-        {LAT: rng.uniform(48, 54, n).round(5), LON: rng.uniform(7, 14, n).round(5), "sex": rng.choice(["f", "m"], n)}
-    )
-    out = protect_into(table, tmp_path / "r", method="donut", options={"inner_m": 500.0, "outer_m": 2000.0}, keep="sex")
-    assert json.loads((out / "manifest.json").read_text())["loss"]["records_sampled"] == 2000
-    with pytest.raises(DataError, match="at most 20000 records"):
-        protect_into(table, tmp_path / "s", method="distance_noise", keep="sex")
-    moved = pd.read_csv(out / "release.csv")
-    assert great_circle_km(moved[LAT].head(50), moved[LON].head(50)).max() < 1200
-
-
-@pytest.mark.slow
 def test_an_office_file_of_250_is_opened_assessed_released_and_checked_without_an_option(tmp_path):
     """What a person types who knows the name of the file: then what each command says is next.
 
@@ -324,3 +298,67 @@ def test_parameters_that_depend_on_each_other_are_checked_together(tmp_path):
     Recipe(chain=[{**donut, "parameters": {"inner_m": [10.0, 700.0], "outer_m": 500.0}}]).write(path)
     with pytest.raises(ParameterError, match="`inner_m` must be at most `outer_m`"):
         read_recipe(path)
+
+
+def test_column_loss_by_naive_counting():
+    rng = np.random.default_rng(0)
+    before = pd.Series(rng.choice(list("abcd"), 400))
+    joined = before.map({"a": "ab", "b": "ab", "c": "cd", "d": "cd"})
+    shares = before.value_counts(normalize=True)
+    own = -(shares * np.log2(shares)).sum()
+    left = sum(
+        (part := shares[list(pair)]).sum() * -((part / part.sum()) * np.log2(part / part.sum())).sum()
+        for pair in ("ab", "cd")
+    )
+    assert column_loss(before, joined) == pytest.approx(left / own)
+    assert column_loss(before, before) == pytest.approx(0)
+    assert column_loss(before, pd.Series("*", before.index)) == pytest.approx(1)
+    assert column_loss(before, before.iloc[:100]) == pytest.approx(0.75, abs=0.02)
+    numbers = pd.Series(rng.normal(size=400))
+    noisy = numbers + rng.normal(size=400)
+    assert column_loss(numbers, noisy) == pytest.approx(1 - np.corrcoef(numbers, noisy)[0, 1] ** 2)
+    assert column_loss(numbers, numbers) == 0
+
+
+def test_interval_ends_fall_on_a_public_grid_and_still_cover():
+    rng = np.random.default_rng(0)
+    pay = pd.Series(rng.normal(50_000, 9_000, 300).round(2))
+    parts = np.array_split(np.sort(pay), 30)
+    labels = pay.map({value: f"[{part[0]}, {part[-1]}]" for part in parts for value in part})
+    shown = public_ends(pay, labels)
+    ends = shown.str.extract(r"\[(.*), (.*)\]").astype(float)
+    assert ((ends[0] <= pay) & (pay <= ends[1])).all()
+    assert (ends % 100 == 0).all(axis=None)
+    ages = pd.Series([20, 33, 47])
+    assert public_ends(ages, pd.Series(["[20, 33]", "[20, 33]", "47"])).tolist() == ["[20, 33]", "[20, 33]", "47"]
+
+
+def test_runs_of_days_end_with_months_and_still_cover():
+    rng = np.random.default_rng(0)
+    born = pd.Series(pd.Timestamp("1940-01-01") + pd.to_timedelta(np.sort(rng.choice(25_000, 300)), "D"))
+    days = born.dt.strftime("%Y-%m-%d")
+    listed = days.groupby(np.arange(300) // 3).transform(lambda part: "{" + ", ".join(dict.fromkeys(part)) + "}")
+    shortened = days.groupby(np.arange(300) // 30).transform(lambda part: f"{{{part.iloc[0]}, ..., {part.iloc[-1]}}}")
+    for labels in (listed, shortened):
+        shown = public_days(born, labels)
+        ends = shown.str.extract(r"\{(.*), \.\.\., (.*)\}")
+        assert ((ends[0] <= days) & (days <= ends[1])).all()
+        assert pd.to_datetime(ends[0]).dt.is_month_start.all()
+        assert pd.to_datetime(ends[1]).dt.is_month_end.all()
+        assert LabelReader(pd.Index(days), pd.Index(shown)).cover()[np.arange(300), np.arange(300)].all()
+    assert public_days(born, pd.Series(["{(missing), 1950-02-03 10:30:00}"])).tolist() == [
+        "{(missing), ..., 1950-02-28 23:59:59}"
+    ]
+    dense = pd.Series(pd.date_range("2021-01-01", periods=40))
+    assert public_days(dense, pd.Series(["{2021-01-03, 2021-01-04}"] * 40)).iloc[0] == "{2021-01-03, 2021-01-04}"
+
+
+def test_the_systems_generator_draws_as_numpy_does():
+    from scipy.stats import kstest
+
+    rng = system_rng()
+    assert kstest(rng.uniform(size=20_000), "uniform").pvalue > 1e-6
+    assert kstest(rng.normal(size=20_000), "norm").pvalue > 1e-6
+    assert sorted(rng.permutation(500).tolist()) == list(range(500))
+    assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
+    assert system_rng().integers(2**62) != system_rng().integers(2**62)

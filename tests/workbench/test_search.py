@@ -79,8 +79,11 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         every = counted(patched)
         whole = search(persons, None)
     assert len(every) == len(set(every)) > 5
-    assert "sample" not in whole.sentence(0.2, 0.0)
-    assert "judged on a sample of 120 of the 1200 records" in replace(whole, scale=10.0).sentence(0.2, 0.0)
+    assert "sample" not in whole.sentence
+    assert (
+        "judged on a sample of 120 of the 1200 records"
+        in replace(whole, evaluator=replace(whole.evaluator, scale=10.0)).sentence
+    )
 
     def interrupt():
         raise KeyboardInterrupt
@@ -114,10 +117,10 @@ def test_records_left_out_are_counted_in_records_where_persons_have_several():
     steps = [[Step("mondrian", k=60)]]
     found = search_release(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), steps, limit=0.2, draws=1)
     assert found.passed
-    assert "leaves out" not in found.sentence(0.2, 0.0)
-    fewer = replace(found, released=found.released.iloc[:200], scale=10.0)
-    assert "it leaves out 40 of the records" in fewer.sentence(0.2, 0.0)
-    assert "a sample of 240 of the 2400 records" in fewer.sentence(0.2, 0.0)
+    assert "leaves out" not in found.sentence
+    fewer = replace(found, released=found.released.iloc[:200], evaluator=replace(found.evaluator, scale=10.0))
+    assert "it leaves out 40 of the records" in fewer.sentence
+    assert "a sample of 240 of the 2400 records" in fewer.sentence
 
 
 def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():

@@ -95,6 +95,7 @@ def rows_of_text(
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
         separator, text = separator or first[4], rest
+    separator = "\t" if separator == "\\t" else separator
     if separator is not None and len(separator) != 1:
         raise ParameterError(f"`separator` must be one character, got {separator!r}")
     head = _HEAD.match(text)

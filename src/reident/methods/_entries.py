@@ -7,8 +7,6 @@ from typing import Any
 
 from reident.methods._entry import Entry
 
-__all__ = ["ENTRIES"]
-
 # -- anonymisers -------------------------------------------------------------------------------------------------------
 
 _K_ANONYMOUS = "every released record shares its quasi-identifiers with at least {others} others"

@@ -11,8 +11,6 @@ from typing import Any
 
 from reident.base import Choice, Option, ParameterError, Public, check_mapping, check_together, described
 
-__all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
-
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
 

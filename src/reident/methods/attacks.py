@@ -22,8 +22,6 @@ from reident.methods.registry import entries, find
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.classes import class_ids, first_rows
 
-__all__ = ["REQUIREMENTS", "check_attacks", "in_persons", "lacking", "run_attack"]
-
 
 def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
     """Return names of attacks, each of which there is; None for all."""

@@ -15,15 +15,6 @@ from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
 
-__all__ = [
-    "common_subgraph",
-    "label_linkage",
-    "multilateration",
-    "population",
-    "reference_sets",
-    "registration",
-]
-
 _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
 
@@ -208,6 +199,7 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
     from reident.location.reference_map import COARSEST_STEP_KM
     from reident.location.reference_sets import exact_equalities
     from reident.location.released_step import estimate_step
+    from reident.location.rounded_coordinates import is_fine
 
     released = estimate_step(distances)
     counted = ""
@@ -227,19 +219,14 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
             f"{counted or released.describe()}: the distances are not made of differences of coordinates, or carry "
             f"more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
         )
-    _needs_few(len(distances), step, released.describe())
-    return step, released.describe()
-
-
-def _needs_few(n: int, step: float, description: str) -> None:
-    """Refuse rounded and noisy releases that would take minutes."""
-    from reident.location.rounded_coordinates import is_fine
-
+    n = len(distances)
     limit = _FINE if is_fine(step, n) else _ROUNDED
     if n > limit:
         raise NotApplicable(
-            f"the distances are {description}; {n} records take minutes, more than {limit}: locate_by_reference_sets"
+            f"the distances are {released.describe()}; {n} records take minutes, more than {limit}: "
+            "locate_by_reference_sets"
         )
+    return step, released.describe()
 
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

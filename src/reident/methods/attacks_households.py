@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.methods.attacks_places import law, law_of, place_known
 from reident.methods.households import Together, together
-from reident.methods.nearest import MOST_NEAR, Near, posterior
+from reident.methods.nearest import MOST_NEAR, Near, nearest_points, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import unit_vectors
-
-__all__ = ["household_join"]
+from reident.tables.classes import first_rows
 
 
 def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -62,15 +61,11 @@ def _by_members(
 
 def _first_rows(groups: IntArray) -> IntArray:
     """Return the first record of each group."""
-    first = np.full(int(groups.max(initial=-1)) + 2, -1)
-    first[groups[::-1]] = np.arange(len(groups))[::-1]
-    return first
+    return first_rows(groups, int(groups.max(initial=-1)) + 2)  # -1 is the last
 
 
 def _nearest(release: Release, knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
     """Return the nearest groups that each household could be, by their first records, and how probable each is."""
-    from scipy.spatial import cKDTree
-
     k = max(1, min(MOST_NEAR, max(len(fits_of_kind) for fits_of_kind in households.fits)))
     rows, gaps = np.full((len(heads), k), -1), np.full((len(heads), k), np.inf)
     sizes = np.zeros((len(heads), k), dtype=np.int64)
@@ -83,11 +78,9 @@ def _nearest(release: Release, knowledge: Knowledge, households: Together, heads
         fits, copies = households.fits[kind][is_located], households.copies[kind][is_located]
         if not (fits.size and of_kind.size):
             continue
-        shape = len(of_kind), min(k, len(fits))
-        chords, nearest = cKDTree(places[fits]).query(homes[of_kind], k=shape[1])
-        nearest = nearest.reshape(shape)
-        rows[of_kind, : shape[1]], sizes[of_kind, : shape[1]] = first[fits[nearest]], copies[nearest]
-        gaps[of_kind, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+        nearest, gaps_km = nearest_points(places[fits], homes[of_kind], k)
+        n = nearest.shape[1]
+        rows[of_kind, :n], sizes[of_kind, :n], gaps[of_kind, :n] = first[fits[nearest]], copies[nearest], gaps_km
         cut[of_kind] = len(fits) > k
     classes = np.where(
         households.groups < 0, len(households.groups) + np.arange(len(households.groups)), households.groups

@@ -13,26 +13,17 @@ from reident.base import Choice, IntArray, Real, SearchLimitWarning, Whole
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
 from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
-
-__all__ = [
-    "both_networks",
-    "by_row",
-    "coalition",
-    "degree",
-    "edge_disclosure",
-    "neighbourhood",
-    "passive",
-    "propagation",
-    "seedless_propagation",
-]
+from reident.tables.classes import first_rows
 
 
 def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
-    """Return the released network and the one that the intruder knows, both without directions."""
-    released = release.network
+    """Return the released network and the one that the intruder knows, without directions; nodes are row numbers."""
+    released, background = release.network, knowledge.network
     assert released is not None
-    assert knowledge.network is not None
-    return released.undirected() if isinstance(released, DirectedNetwork) else released, knowledge.network
+    assert background is not None
+    both = (released.undirected() if isinstance(released, DirectedNetwork) else released, background)
+    by_row = [network_from_edges(*each.edges(), each.n_nodes, range(each.n_nodes)) for each in both]
+    return by_row[0], by_row[1]
 
 
 def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -40,12 +31,7 @@ def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) 
     del rng
     released, background = both_networks(release, knowledge)
     values = np.unique(released.degrees)
-    place = np.clip(np.searchsorted(values, background.degrees), 1, len(values) - 1) if len(values) > 1 else 0
-    nearest = values[place]
-    if len(values) > 1:
-        lower = values[place - 1]
-        nearest = np.where(np.abs(background.degrees - lower) <= np.abs(nearest - background.degrees), lower, nearest)
-    nearest = np.broadcast_to(nearest, background.n_nodes)
+    nearest = values[np.searchsorted((values[1:] + values[:-1]) / 2, background.degrees)]  # of two as near the lower
     return _picked(release, knowledge, nearest, released.degrees, "the number of each person's relations")
 
 
@@ -74,33 +60,23 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     place = np.clip(np.searchsorted(marks, background), 0, len(marks) - 1)
     is_found = marks[place] == background
     confidence = np.where(is_found, 1 / counts[place], 0.0)
-    first = np.zeros(len(marks), dtype=np.int64)
-    first[inverse[::-1]] = np.arange(len(released))[::-1]
     true_marks = released[np.maximum(knowledge.truth, 0)]
     right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
-    rows = np.where(is_found, first[place], -1)
+    rows = np.where(is_found, first_rows(inverse, len(marks))[place], -1)
     claims = claims_by_row(release, knowledge, np.arange(len(background)), rows, confidence, right)
     return Outcome(claims, "identity", f"the intruder knows {mark} exactly and that the person is in the network")
 
 
 def _mapped(
-    release: Release, knowledge: Knowledge, mapping: Mapping[Any, Any], persons: IntArray, description: str
+    release: Release, knowledge: Knowledge, node_of: Mapping[Any, Any], persons: IntArray, description: str
 ) -> Outcome:
-    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons."""
-    nodes = np.array([mapping.get(label, -1) for label in knowledge.known.index], dtype=np.int64)
-    return Outcome(claims_by_row(release, knowledge, persons, nodes[persons], 1.0, None), "identity", description)
+    """Turn the released node of each known person, both by row, into claims about some persons."""
+    nodes = np.array([node_of.get(person, -1) for person in persons], dtype=np.int64)
+    return Outcome(claims_by_row(release, knowledge, persons, nodes, 1.0, None), "identity", description)
 
 
-def _by_label(network: Network, labels: pd.Index) -> Network:
-    """Return a network with the labels of its rows on its nodes."""
-    u, v = network.edges()
-    return network_from_edges(u, v, network.n_nodes, list(labels))
-
-
-def by_row(network: Network) -> Network:
-    """Return a network with the row numbers of its nodes as labels."""
-    u, v = network.edges()
-    return network_from_edges(u, v, network.n_nodes, range(network.n_nodes))
+def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {value: key for key, value in mapping.items()}
 
 
 def coalition(
@@ -121,23 +97,21 @@ def coalition(
     from reident.networks.planted_recovery import recover
     from reident.networks.planted_subgraph import coalition as pool
 
-    released_values, background = both_networks(release, knowledge)
-    labelled, released = _by_label(background, knowledge.known.index), by_row(released_values)
-    mapping: dict[Any, Any] = {}
+    released, background = both_networks(release, knowledge)
+    node_of: dict[Any, Any] = {}
     linked: set[Any] = set()
     for _ in range(n_coalitions):
         members = _friends(background, size, rng)
         if len(members) < size:
             continue
-        planned = pool(labelled, knowledge.known.index[members])
+        planned = pool(background, members)
         linked |= set(planned.links)
         with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-            mapping |= recover(released, planned, node_limit=200_000).mapping
-    persons = np.sort(knowledge.known.index.get_indexer(list(linked)))
-    if not persons.size:
+            node_of |= recover(released, planned, node_limit=200_000).mapping
+    if not linked:
         raise NotApplicable(f"no coalition of {size} friends could tell a neighbour from the others")
     description = f"{size} friends know their own relations and degrees, and that all of them are in the network"
-    return _mapped(release, knowledge, mapping, persons, description)
+    return _mapped(release, knowledge, node_of, np.array(sorted(linked)), description)
 
 
 def _friends(network: Network, size: int, rng: np.random.Generator) -> list[int]:
@@ -170,22 +144,32 @@ def propagation(
     """
     released, background = both_networks(release, knowledge)
     seeds, judged = _known_seeds(knowledge, background, n_seeds, rng)
+    node_of = _propagated(released, background, seeds, theta)
     description = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
-    return _propagated(release, knowledge, released, background, seeds, theta, description, judged=judged)
+    return _mapped(release, knowledge, node_of, judged, description)
 
 
 def _known_seeds(
     knowledge: Knowledge, background: Network, n_seeds: int, rng: np.random.Generator
-) -> tuple[dict[Any, int], IntArray]:
-    """Draw persons with nodes known to the intruder, person -> row, and all others."""
+) -> tuple[dict[Any, Any], IntArray]:
+    """Draw nodes that the intruder knows, node -> person, and return them with all other persons."""
+    if not n_seeds:
+        return {}, np.arange(background.n_nodes)
     persons, rows = knowledge.pairs()
     if len(persons) < 2 * n_seeds:
         raise NotApplicable(f"the seeds are true pairs, and there are fewer than {2 * n_seeds}")
     # The best known persons are those with most relations.
     order = np.argsort(-background.degrees[persons], kind="stable")
     chosen = np.sort(rng.choice(order[: 3 * n_seeds], n_seeds, replace=False))
-    seeds = {knowledge.known.index[persons[c]]: int(rows[c]) for c in chosen}
+    seeds = dict(zip(rows[chosen].tolist(), persons[chosen].tolist(), strict=True))
     return seeds, np.setdiff1d(np.arange(background.n_nodes), persons[chosen])
+
+
+def _propagated(released: Network, background: Network, seeds: dict[Any, Any], theta: float) -> dict[Any, Any]:
+    """Recognise friends from seeds, node -> person; return the node of each person."""
+    from reident.networks.propagation import propagate
+
+    return _turned(propagate(released, background, seeds, theta=theta).mapping) if seeds else {}
 
 
 def passive(
@@ -205,17 +189,11 @@ def passive(
     from reident.networks.seeds import passive_attack
 
     released, background = both_networks(release, knowledge)
-    seeds, judged = (
-        _known_seeds(knowledge, background, n_seeds, rng) if n_seeds else ({}, np.arange(background.n_nodes))
-    )
-    started: dict[Any, Any] = {node: person for person, node in seeds.items()}
+    seeds, judged = _known_seeds(knowledge, background, n_seeds, rng)
     with refused():
-        attack = passive_attack(
-            by_row(released), _by_label(background, knowledge.known.index), started, theta=theta, rng=rng
-        )
-    mapping = {person: node for node, person in attack.mapping.items()}
+        attack = passive_attack(released, background, seeds, theta=theta, rng=rng)
     description = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
-    return _mapped(release, knowledge, mapping, judged, description)
+    return _mapped(release, knowledge, _turned(attack.mapping), judged, description)
 
 
 def seedless_propagation(
@@ -241,27 +219,10 @@ def seedless_propagation(
         {"n": min(n, background.n_nodes, released.n_nodes)} if seeding == "hubs" else {"method": seeding}
     )
     with refused():
-        pairs = find_seeds(by_row(released), _by_label(background, knowledge.known.index), **options, rng=rng)
-    seeds = {person: node for node, person in pairs.mapping.items()}
+        seeds = dict(find_seeds(released, background, **options, rng=rng).mapping)
+    node_of = _propagated(released, background, seeds, theta)
     description = "the intruder knows relations, and no node"
-    judged = np.arange(background.n_nodes)
-    return _propagated(release, knowledge, released, background, seeds, theta, description, judged=judged)
-
-
-def _propagated(
-    release: Release, knowledge: Knowledge, released: Network, background: Network, seeds: Mapping[Any, Any],
-    theta: float, description: str, *, judged: IntArray,
-) -> Outcome:  # fmt: skip
-    from reident.networks.propagation import propagate
-
-    mapping: Mapping[Any, Any] = {}
-    if seeds:
-        started: dict[Any, Any] = {node: person for person, node in seeds.items()}
-        propagation_result = propagate(
-            by_row(released), _by_label(background, knowledge.known.index), started, theta=theta
-        )
-        mapping = {person: node for node, person in propagation_result.mapping.items()}
-    return _mapped(release, knowledge, mapping, judged, description)
+    return _mapped(release, knowledge, node_of, np.arange(background.n_nodes), description)
 
 
 def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

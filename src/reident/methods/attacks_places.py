@@ -18,11 +18,6 @@ from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.places.distances import unit_vectors
 from reident.tables.agreement import Agreement
 
-__all__ = [
-    "known_mask", "law", "law_of", "nearest_place", "nearest_to", "place_assignment", "place_known", "repeated_masks",
-    "spatial_k",
-]  # fmt: skip
-
 
 def place_known(knowledge: Knowledge, release: Release) -> str:
     """Describe the intruder's knowledge: the places, and the labels that are not perturbed."""

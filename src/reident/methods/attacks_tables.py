@@ -7,25 +7,13 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, IntArray, Whole, is_numeric
+from reident.base import Choice, FloatArray, Whole, is_numeric
 from reident.methods.nearest import Near, assign, near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
-from reident.tables.classes import class_ids
+from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
-
-__all__ = [
-    "class_risk",
-    "exact_join",
-    "learned_linkage",
-    "nearest_in_class",
-    "nearest_record",
-    "probabilistic_linkage",
-    "record_assignment",
-    "record_linkage",
-    "register_join",
-]
 
 _KNOWS = "the intruder knows {columns} of each person exactly"
 
@@ -66,19 +54,13 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     persons = np.arange(len(counts))
     confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
     right = confidence * agreement.holds(persons, knowledge.truth)
-    first = _first_row(agreement.classes, agreement.members, agreement.starts)[agreement.groups]
-    claims = claims_about(knowledge, persons, release.labels(first), confidence, right, 1 / max(1, len(release.table)))
+    some = np.diff(agreement.starts) > 0  # of each group the first record of the first class that agrees with it
+    rows = np.full(len(some), -1)
+    row_of = first_rows(agreement.classes, int(agreement.classes.max(initial=-1)) + 2)
+    rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
+    labels = release.labels(rows[agreement.groups])
+    claims = claims_about(knowledge, persons, labels, confidence, right, 1 / max(1, len(release.table)))
     return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
-
-
-def _first_row(classes: IntArray, members: IntArray, starts: IntArray) -> IntArray:
-    """Return for each group the first record of the first class that agrees with it, -1 for none."""
-    row_of = np.full(int(classes.max(initial=-1)) + 2, -1)
-    row_of[classes[::-1]] = np.arange(len(classes))[::-1]
-    some = np.diff(starts) > 0
-    rows = np.full(len(starts) - 1, -1)
-    rows[some] = row_of[members[starts[:-1][some]]]
-    return rows
 
 
 def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -16,16 +16,6 @@ from reident.methods.release import Knowledge, Release
 from reident.tables.classes import encode_column
 from reident.tables.labels import common_texts, places_among, with_gaps
 
-__all__ = [
-    "attribute_inference",
-    "background_knowledge",
-    "homogeneity",
-    "intersection",
-    "modal_value",
-    "similarity",
-    "skewness",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class _Shares:

@@ -25,20 +25,6 @@ from reident.places.points import read_places
 from reident.places.tolerance import tolerated
 from reident.tables._lattice import too_large
 
-__all__ = [
-    "ARGUMENTS",
-    "FORMS",
-    "NONE",
-    "Form",
-    "check_public_used",
-    "guarantee",
-    "lacking",
-    "read_public",
-    "release",
-    "tolerance",
-    "touched",
-]
-
 #: The method that releases the data as they are: the anchor of every map.
 NONE = "original"
 

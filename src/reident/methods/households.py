@@ -14,8 +14,6 @@ from reident.base import IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.tables.classes import class_ids
 
-__all__ = ["Together", "together"]
-
 #: How much the shares of sizes may differ, together, of households and of records released together.
 _ALIKE = 0.1
 

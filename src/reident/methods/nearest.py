@@ -13,10 +13,8 @@ import pandas as pd
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import unit_vectors
-from reident.tables.classes import class_ids
+from reident.tables.classes import class_ids, first_rows
 from reident.tables.labels import interval_of
-
-__all__ = ["Near", "assign", "near_places", "near_records", "posterior"]
 
 #: Candidates looked at for each person.
 MOST_NEAR = 64
@@ -86,10 +84,17 @@ class Near:
         return claim, confidence, right
 
 
-def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
-    """Return the released places nearest to each person's among the records with agreeing labels, in km."""
+def nearest_points(points: FloatArray, others: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Return for each of `others` the nearest points, unit vectors, and how far they are, km; at most k."""
     from scipy.spatial import cKDTree
 
+    chords, near = cKDTree(points).query(others, k=min(k, len(points)))
+    shape = len(others), min(k, len(points))
+    return near.reshape(shape), 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+
+
+def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
+    """Return the released places nearest to each person's among the records with agreeing labels, in km."""
     released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
     k = min(k, len(released))
@@ -109,10 +114,8 @@ def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: in
         cut[of_group] = allowed.size > k
         # Neighbours one after another: the tree's branches are still at hand.
         of_group = of_group[np.lexsort(np.floor(_CELLS_A_RADIUS * homes[persons[of_group]]).T)]
-        chords, neighbours = cKDTree(released[allowed]).query(homes[persons[of_group]], k=min(k, allowed.size))
-        shape = len(of_group), min(k, allowed.size)
-        rows[of_group, : shape[1]] = allowed[neighbours.reshape(shape)]
-        gaps[of_group, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+        near, gaps_km = nearest_points(released[allowed], homes[persons[of_group]], k)
+        rows[of_group, : near.shape[1]], gaps[of_group, : near.shape[1]] = allowed[near], gaps_km
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
@@ -122,13 +125,11 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
-    table = release.table
     measures = knowledge.once(
         release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
     )
     classes, n_classes = class_ids([labels for labels, _, _ in measures])
-    row_of = np.full(n_classes, -1)
-    row_of[classes[::-1]] = np.arange(len(table))[::-1]
+    row_of = first_rows(classes, n_classes)
     sizes = np.bincount(classes, minlength=n_classes)
     k = min(k, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))

@@ -13,10 +13,6 @@ import pandas as pd
 from reident.base import DataError, FloatArray, IntArray, ParameterError, wilson_interval
 from reident.methods.release import Knowledge, Release
 
-__all__ = [
-    "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "person_risks", "refused",
-]  # fmt: skip
-
 #: Claims that are looked at together to learn how often claims of their kind are right.
 _KIND, _MOST_KINDS = 200, 10
 #: The fewest claims that may be a kind of their own because they are right more often than the others.

@@ -20,8 +20,6 @@ from reident.methods._entries import ENTRIES
 from reident.methods._entry import CALLS, DATA, NAMES, ROLES, Entry
 from reident.methods.release import RELEASES
 
-__all__ = ["ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table", "register", "registered"]
-
 #: The group of entry points by which a package offers its methods.
 GROUP = "reident.methods"
 

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_choice
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.distances import great_circle_km
-from reident.places.points import LAT, LON
+from reident.places.points import LAT as LAT
+from reident.places.points import LON as LON
 from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
-
-__all__ = ["LAT", "LON", "RELEASES", "Knowledge", "Release", "own_numbers"]
 
 #: The kinds of release there are.
 RELEASES = ("points", "distances", "table", "network")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import LabelReader, ancestors, text_of
-
-__all__ = ["Bins", "bins_of", "measure_utility", "numbers_of", "shares_of", "values_of"]
 
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30
@@ -195,53 +192,6 @@ def _plain(domain: pd.Index, hierarchy: Any) -> bool:
     return not texts & above and not any(sign in text for text in texts for sign in "[]{}()*")
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """The bins of a column: numbers in at most so many of the same width over the domain, categories one a value.
-
-    Attributes
-    ----------
-    domain : Index
-        The values that the column may have: public where it has a hierarchy.
-    bin_of : ndarray of int64
-        The bin of each value of the domain; rare categories share one.
-    hierarchy : Hierarchy or None
-    """
-
-    domain: pd.Index
-    bin_of: IntArray
-    hierarchy: Any
-
-    def __len__(self) -> int:
-        return int(self.bin_of.max(initial=0)) + 1
-
-    def shares(self, values: pd.Series) -> FloatArray:
-        """Return how likely each record is in each bin, shape (records, bins)."""
-        n_bins = len(self)
-        if pd.api.types.is_numeric_dtype(self.domain) and pd.api.types.is_numeric_dtype(values):
-            return np.eye(n_bins)[_place(values.to_numpy(np.float64), self.domain, n_bins)]
-        shares, codes = _covered(self.domain, values, self.hierarchy, missing=True)
-        in_bins = np.zeros((n_bins, shares.shape[1]))
-        np.add.at(in_bins, self.bin_of, shares)
-        # A label that no value of the domain explains may be anything.
-        in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins
-        of_each: FloatArray = in_bins.T[codes]
-        return of_each
-
-
-def bins_of(data: Any, column: str, n_bins: int) -> Bins:
-    """Return at most `n_bins` bins of a column of the data."""
-    tree = data.hierarchies.get(column)
-    listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
-    domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
-    if pd.api.types.is_numeric_dtype(domain):
-        return Bins(domain, _place(domain.to_numpy(np.float64), domain, min(n_bins, len(domain))), tree)
-    bin_of = np.empty(len(domain), dtype=np.int64)
-    order = np.argsort([str(value) for value in domain])
-    bin_of[order] = np.arange(len(domain)) * min(n_bins, len(domain)) // len(domain)
-    return Bins(domain, bin_of, tree)
-
-
 def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
     low, span = float(domain.min()), float(domain.max()) - float(domain.min())
     place = np.floor((np.nan_to_num(values, nan=low) - low) / span * n_bins) if span else np.zeros(len(values))
@@ -251,9 +201,31 @@ def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
 def shares_of(
     data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, n_bins: int = 10
 ) -> dict[str, FloatArray]:
-    """Return for each column how likely each record is in each of its bins, see `Bins`.
+    """Return for each column how likely each record is in each of its bins, arrays of shape (records, bins).
 
-    A label that stands for several values lies in each with the same probability.
+    Bins are over the domain of a column, which is public where it has a hierarchy: of numbers of one width, of
+    categories one a value, rare ones together. A label that stands for several values lies in each with the same
+    probability.
     """
     listed = data.quasi if columns is None else columns
-    return {column: bins_of(data, column, n_bins).shares(table[column]) for column in listed}
+    return {column: _binned(data, column, table[column], n_bins) for column in listed}
+
+
+def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArray:
+    tree = data.hierarchies.get(column)
+    listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
+    domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
+    n_bins = min(n_bins, len(domain))
+    if pd.api.types.is_numeric_dtype(domain):
+        if pd.api.types.is_numeric_dtype(values):
+            return np.eye(n_bins)[_place(values.to_numpy(np.float64), domain, n_bins)]
+        bin_of = _place(domain.to_numpy(np.float64), domain, n_bins)
+    else:
+        ranks = np.argsort(np.argsort([str(value) for value in domain]))
+        bin_of = ranks * n_bins // len(domain)
+    shares, codes = _covered(domain, values, tree, missing=True)
+    in_bins = np.zeros((n_bins, shares.shape[1]))
+    np.add.at(in_bins, bin_of, shares)
+    in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins  # a label that no value of the domain explains may be anything
+    of_each: FloatArray = in_bins.T[codes]
+    return of_each

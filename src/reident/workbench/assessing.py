@@ -31,18 +31,17 @@ from reident.data.simulate import drawn_together
 from reident.methods import entries
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
+from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON, digest_of
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.schema import UNKNOWN
-from reident.workbench.search import DRAWS, MOST_JUDGED, PLACE, Search, search_release, slots_of, slots_of_chain
+from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of, slots_of_chain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["WRITTEN", "Assessment", "assess", "assess_into", "described", "releases_to_try"]
 
 #: Files and folders that an assessment writes.
 WRITTEN = (
@@ -99,7 +98,7 @@ class Assessment:
         """Draw the risk-utility map of the judged releases; the advised one is ringed."""
         if self.search is None or self.search.judged.empty:
             raise DataError("no release could be judged: there is no map")
-        return self.search.plot(tolerate=self.tolerate, ax=ax)
+        return self.search.plot(ax=ax)
 
     @property
     def advice(self) -> str:
@@ -108,7 +107,7 @@ class Assessment:
         if self.n_nodes:
             none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
         both = (self.search, self.network)
-        sentences = [none if s is None else s.sentence(self.limit, self.tolerate) for s in both]
+        sentences = [none if s is None else s.sentence for s in both]
         if "network" not in self.kinds or len(self.kinds) == 1:
             return sentences[0]
         return f"{sentences[0]}; the network: {sentences[1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,11 @@ from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import PLACE, KnowledgePrice, price
+from reident.workbench.knowledge import PLACE, KnowledgePrice, group_notes, population_of, price
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import digest_of
 from reident.workbench.pipeline import as_release
-from reident.workbench.population import group_notes, population_of
 from reident.workbench.roles import person_notes
-
-__all__ = ["PLACE", "ROW", "Evaluator", "Part", "evaluate_chain", "measure_step", "step_text"]
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
@@ -38,19 +35,23 @@ RELATIONS = "relations"
 ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "attack", "passed", "reason"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
-    """One step, or none for columns that are withheld, and the shares of each column and of the records that it keeps.
+    """One step, the columns that its slot is about, and the shares of each column and of the records that it keeps.
 
     ``cells``: a hash of the release of a step that draws nothing, else empty.
     """
 
-    step: Step | None
+    step: Step
     columns: tuple[str, ...]
-    kept: Mapping[str, float] = field(default_factory=dict)
-    records: float = 1.0
-    cells: str = ""
-    reason: str = ""
+    kept: Mapping[str, float]
+    records: float
+    cells: str
+    reason: str
+
+
+#: The parts of a release; columns of a slot without one are withheld.
+Chain = tuple[Part, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,38 +98,35 @@ class Evaluator:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
         data = self.dataset
         rule = [
-            data.quasi, data.epsilon_quasi, data.first_sensitive, data.schema.single("household"),
-            data.schema.single("person"), self.others, self.limit, self.tolerate, self.missing, self.draws, self.seed,
-            sorted(self.always), data.guarded, data.intruder, data.schema.single("weight"),
-            data.schema.population,
+            data.schema.listed(), data.epsilon_quasi, data.guarded, data.intruder, self.others, self.limit,
+            self.tolerate, self.missing, self.draws, self.seed, sorted(self.always),
         ]  # fmt: skip
         tables = {f"hierarchy of {name}": tree.to_frame() for name, tree in data.hierarchies.items()}
         if self.is_network:
             tables["edges"] = pd.DataFrame(np.transpose(data.named_network.edges()))
         return digest_of(rule, {**read_public(data.public), **tables, "records": data.table})
 
-    def part(self, step: Step, columns: Sequence[str]) -> Part:
-        """Try a step by itself, and measure the share of each column that it keeps."""
-        columns = tuple(columns)
+    def measure(self, step: Step) -> dict[str, Any]:
+        """Try a step by itself; return the shares of each column and of the records that it keeps, see `Part`."""
+        row: dict[str, Any] = {"kept": {}, "records": 1.0, "cells": "", "reason": ""}
         if np.isfinite(FORMS[step.entry.form].most_records) and len(self.dataset) > _MOST_DISTANCES:
-            return Part(step, columns, reason="distances between so many records are not tried")
+            return row | {"reason": "distances between so many records are not tried"}
+        columns = self.columns(step)
         try:
-            result = self.make([step], set(self.columns(step)), 0)
+            result = self.make([step], columns, 0)
         except (DataError, ParameterError) as error:
-            return Part(step, columns, reason=str(error))
-        lost = self.losses(result, list(self.columns(step)))
-        is_table = "rng" not in step.entry.signature and result.matrix_km is None and result.network is None
-        return Part(
-            step, columns, {name: 1 - value for name, value in lost.items()}, len(result.table) / len(self.dataset),
-            digest_of(None, {"": result.table}) if is_table else "",
-        )  # fmt: skip
+            return row | {"reason": str(error)}
+        kept = {name: 1 - self.loss(result, name) for name in columns}
+        if "rng" not in step.entry.signature and result.matrix_km is None and result.network is None:
+            row["cells"] = digest_of(None, {"": result.table})
+        return row | {"kept": kept, "records": len(result.table) / len(self.dataset)}
 
     def columns(self, step: Step) -> tuple[str, ...]:
         """Return the columns that a step is about."""
         alone = {"places": (PLACE,), "network": (RELATIONS,)}
         return alone.get(step.entry.data) or tuple(step.columns or self.dataset.quasi)
 
-    def promise(self, chain: Sequence[Part]) -> float:
+    def promise(self, chain: Chain) -> float:
         """Return the mean share of the protected columns that a chain would keep, by its steps alone.
 
         A step that leaves records out takes them from the columns of the others, too.
@@ -140,41 +138,44 @@ class Evaluator:
         ]  # fmt: skip
         return float(np.mean(retained)) if retained else 0.0
 
-    def make(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> Any:
+    def make(self, steps: Sequence[Step], columns_shown: Sequence[str], draw: int) -> Any:
         """Apply steps to the data; each draw has a stream of its own."""
         shown = self.dataset.without([name for name in self.dataset.quasi if name not in columns_shown])
         return make(shown, steps, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
 
-    def losses(self, result: Any, names: Sequence[str]) -> dict[str, float]:
-        """Return the share lost of each column; of the place by neighbours and distances of a sample."""
-        if self.is_network:
+    def loss(self, result: Any, name: str) -> float:
+        """Return the share lost of a column; of the place by neighbours and distances of a sample."""
+        if name == RELATIONS:
             nodes = list(self.dataset.names[result.table.index])
             same_names = reordered(result.network, np.arange(len(nodes)), nodes)
-            return {RELATIONS: 1 - edge_overlap(self.dataset.named_network, same_names)}
+            return 1 - edge_overlap(self.dataset.named_network, same_names)
         data, n = self.dataset.frame, len(result.table)
-        lost = {name: column_loss(data[name], result.table[name]) for name in names if name != PLACE}
-        if PLACE in names:
-            rows = np.linspace(0, n - 1, min(_SAMPLE, n)).astype(int)
-            lost[PLACE] = 1.0
-            if result.places != "true" and len(rows) >= 3:
-                lost[PLACE] -= float(np.mean(result.kept_of_places(data, rows)) * n / len(data))
-        return lost
+        if name != PLACE:
+            return column_loss(data[name], result.table[name])
+        rows = np.linspace(0, n - 1, min(_SAMPLE, n)).astype(int)
+        if result.places == "true" or len(rows) < 3:
+            return 1.0
+        return 1.0 - float(np.mean(result.kept_of_places(data, rows)) * n / len(data))
 
-    def release(self, steps: Sequence[Step], columns_shown: set[str], draw: int) -> tuple[Any, Release]:
+    def losses(self, result: Any, columns_shown: Sequence[str]) -> dict[str, float]:
+        """Return the share lost of each protected column; of a column that is withheld all."""
+        return {name: self.loss(result, name) if name in columns_shown else 1.0 for name in self.protected}
+
+    def release(self, steps: Sequence[Step], columns_shown: Sequence[str], draw: int) -> tuple[Any, Release]:
         """Make one draw of a chain, as `protect` would write it."""
         result = self.make(steps, columns_shown, draw)
-        return result, as_release(result, steps, len(self.dataset), columns_shown | set(self.others))
+        return result, as_release(result, steps, len(self.dataset), {*columns_shown, *self.others})
 
-    def shown(self, chain: Sequence[Part]) -> list[str]:
+    def shown(self, chain: Chain) -> list[str]:
         """Return the protected columns that a chain releases."""
-        columns_shown = {name for part in chain if part.step for name in part.columns} | self.always
+        columns_shown = {name for part in chain for name in part.columns} | self.always
         return [name for name in self.protected if name in columns_shown]
 
-    def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
+    def row_of(self, chain: Chain) -> dict[str, Any]:
         """Return the description of a candidate."""
         withheld = [name for name in self.protected if name not in self.shown(chain)]
         words = ", ".join("the place" if name == PLACE else name for name in withheld)
-        return {"chain": "; ".join(step_text(part.step) for part in chain if part.step), "withheld": words}
+        return {"chain": "; ".join(step_text(part.step) for part in chain), "withheld": words}
 
     def evaluate_steps(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
         """Evaluate a chain draw by draw, up to the one that refuses it.
@@ -185,22 +186,18 @@ class Evaluator:
         draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
         for draw in range(draws - 1, -1, -1):
             try:
-                result, released = self.release(steps, set(columns_shown), draw)
+                result, released = self.release(steps, columns_shown, draw)
             except (DataError, ParameterError) as error:
                 return {"passed": False, "reason": str(error)}
             report = self.evaluate(released, quick=draw > 0)
             if report.share_above_limit > self.tolerate:
                 break
-        share, losses = report.share_above_limit, self.all_losses(result, columns_shown)
+        share, losses = report.share_above_limit, self.losses(result, columns_shown)
         return {
             "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
             "attack": report.attack, "passed": share <= self.tolerate, "reason": "",
             "kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0,
         }  # fmt: skip
-
-    def all_losses(self, result: Any, columns_shown: Sequence[str]) -> dict[str, float]:
-        """Return the share lost of each protected column; of a column that is withheld all."""
-        return self.losses(result, self.protected) | {name: 1.0 for name in self.protected if name not in columns_shown}
 
     def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
         """Evaluate a release, up to the attack that refuses it; of a network without costly attacks."""
@@ -252,13 +249,11 @@ def _evaluator(context: Context) -> Evaluator:
     return context[0]
 
 
-def measure_step(
-    rng: np.random.Generator, *, context: Context, evaluator: str, step: str, columns: str
-) -> dict[str, Any]:
-    """Try one step by itself, a trial of `sweep`: JSON of the step and of the columns that its slot is about."""
+def measure_step(rng: np.random.Generator, *, context: Context, evaluator: str, step: str) -> dict[str, Any]:
+    """Try one step by itself, a trial of `sweep`; `step` is its JSON."""
     del rng, evaluator
-    part = _evaluator(context).part(Step.of(json.loads(step)), json.loads(columns))
-    return {"kept": json.dumps(part.kept), "records": part.records, "cells": part.cells, "reason": part.reason}
+    row = _evaluator(context).measure(Step.of(json.loads(step)))
+    return row | {"kept": json.dumps(row["kept"])}
 
 
 def evaluate_chain(

@@ -17,8 +17,6 @@ from reident.workbench import command_options as options
 from reident.workbench.command_options import listed
 from reident.workbench.printing import assessment_lines, next_commands, print_verdict, release_lines
 
-__all__ = ["add_commands"]
-
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to an application."""
@@ -142,8 +140,7 @@ def assess(
         opened, stated = open_by_recipe(file, recipe, **({"names": listed(names)} if names else {}))
         known, secret = [*dict.fromkeys([*listed(quasi), *more["epsilon_quasi"]])], listed(sensitive)
         schema = stated.schema
-        named = [text if text in schema.columns else text.partition("=")[0] for text in secret]
-        chosen = {*known, *named, lat, lon} - {None}
+        chosen = {*known, *schema.secrets(secret)[0], lat, lon} - {None}
         former = [name for name in schema.named("sensitive") if chosen and name not in chosen]
         schema = schema.unknown() if known or lat or lon else schema
         schema = schema.assign(dict.fromkeys(former, "other"))  # no longer secret, and released as they are
@@ -208,8 +205,9 @@ def protect(
     """
     from reident.methods import find
     from reident.workbench.dataset import Dataset
-    from reident.workbench.hierarchies import read_form
-    from reident.workbench.pipeline import Pipeline, Step
+    from reident.workbench.making import Step
+    from reident.workbench.microdata import read_form
+    from reident.workbench.pipeline import Pipeline
     from reident.workbench.pipeline import protect as run
     from reident.workbench.recipe import read_recipe
 
@@ -221,7 +219,7 @@ def protect(
         "household": household, "person": person, "impossible": impossible,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
-    of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
+    of_method = options.set_options(entry, option or [])
     pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
     is_network = entry is not None and entry.data == "network"
     if is_network or (stated is not None and stated.schema.ends):

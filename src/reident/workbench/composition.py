@@ -1,20 +1,22 @@
-"""Attack. Find records, persons and households by all cells that their released records show together."""
+"""Attack. Find records, persons and households by all cells that they show together; count classes so, too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, IntArray
+from reident.base import DataError, FloatArray, IntArray
+from reident.methods import Entry
+from reident.methods.forms import guarantee
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.release import Knowledge, Release
-from reident.tables.classes import class_ids, suppressed_rows
-from reident.tables.labels import texts_of
+from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
+from reident.tables.disclosure import l_diversity, t_closeness
+from reident.tables.labels import texts_of, with_gaps
 from reident.tables.writing import as_numbers
-
-__all__ = ["ALONE", "codes_of", "composition", "compositions"]
 
 #: The name of the attack on single records.
 ALONE = "class_of_record"
@@ -94,3 +96,95 @@ def _gaps(release: Release, knowledge: Knowledge, group: IntArray) -> list[IntAr
             start = pd.Series(shown).groupby(group).transform("min").to_numpy()
             made.append(pd.factorize(np.round(shown - start, 6))[0].astype(np.int64))
     return made
+
+
+# -- guarantees, as a stranger counts them -----------------------------------------------------------------------
+
+
+def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
+    """Return the size of each record's class, equal cells as a stranger reads them.
+
+    With `wildcards` a missing cell agrees with every value; else it is a value of its own.
+    """
+    if not len(cells.columns):
+        return np.full(len(cells), len(cells), dtype=np.int64)
+    if wildcards:
+        texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
+        return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
+    ids = class_ids([codes_of(cells[name]) for name in cells])[0]
+    sizes: IntArray = np.bincount(ids)[ids]
+    return sizes
+
+
+def counted_guarantee(
+    entry: Entry,
+    settings: Mapping[str, Any],
+    columns: Sequence[str],
+    table: pd.DataFrame,
+    *,
+    sensitive: str | None = None,
+    missing: str = "label",
+    later: Collection[str] = (),
+    left_out: bool = False,
+) -> str:
+    """Return the guarantee of the released cells, in a sentence; the method's own where none can be counted.
+
+    `columns` are those of which the method makes classes, `later` those that later steps change: the promise does not
+    cover them. `left_out`: later steps left records out, so that classes are smaller.
+
+    Raises
+    ------
+    DataError
+        If the release does not keep what was asked for.
+    """
+    k = int(settings.get("k") or 1)
+    ell, t = settings.get("ell"), settings.get("t")
+    if not columns or not len(table) or (k == 1 and not (ell or t)):
+        return guarantee(entry, settings)
+    cells, is_promised = table[list(columns)], not set(columns) & set(later) and not left_out
+    blank = suppressed_rows(cells, list(columns), "*")
+    if blank.all():
+        return guarantee(entry, settings)
+    smallest = int(class_sizes(cells)[~blank].min())
+    listed = ", ".join(map(str, columns))
+    sentence = (
+        f"every released record shares {listed} with at least {smallest - 1} others, counted on the released cells"
+    )
+    sentence += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    sentence += f"; fewer than k = {k}, since a later step left records out" if left_out and smallest < k else ""
+    if is_promised and smallest < k:
+        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else smallest
+        if loose < k:
+            raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {listed} has {loose}"))
+        sentence += (
+            f"; this is less than k = {k}, since a missing cell is a value of its own to a stranger: if it may be any "
+            f"value, at least {loose - 1} others agree"
+        )
+    if sensitive is None or sensitive not in table or sensitive in columns or not (ell or t):
+        return sentence
+    whole = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
+    label = None if missing == "suppress" else "*"  # there the records with missing values are a class
+    whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
+    if ell:
+        kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
+        real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
+        if is_promised and real < ell - 1e-9:
+            raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
+        sentence += f"; each class has at least {real:g} values of {sensitive}"
+        sentence += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
+    if t:
+        distance = settings.get("distance") or "equal"
+        if distance == "hierarchical":
+            return sentence
+        real = t_closeness(whole, list(columns), sensitive, distance=distance, suppressed_label=label)
+        if is_promised and real > t + 1e-9:
+            raise DataError(_broken(entry, f"t = {t:g}", f"a class lies {real:.2f} from all values of {sensitive!r}"))
+        sentence += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"
+    return sentence
+
+
+def _broken(entry: Entry, promise: str, real: str) -> str:
+    return (
+        f"`{entry.name}` must keep {promise} in the released cells, but {real}. Leave out records with missing values "
+        "(missing values: drop), or ask for less"
+    )

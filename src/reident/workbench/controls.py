@@ -1,19 +1,25 @@
-"""Controls of the browser: methods with the values of their parameters, and a page with one run at a time."""
+"""Controls of the browser: a page with one run at a time, and the roles and places of a file's columns."""
 
 from __future__ import annotations
 
 import html
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
+import pandas as pd
 
 from reident.base import DataError, ParameterError
-from reident.methods import Entry, Parameter
+from reident.pages import picture
+from reident.places.points import find_places
 from reident.plotting.interactive import ru_map_widget
-
-__all__ = ["WIDE", "MethodChoice", "Page", "StoppedError", "bold", "sentence", "spoken", "usual_values", "varied"]
+from reident.workbench.microdata import LAT, LON, has_places
+from reident.workbench.opening import OpenedFile
+from reident.workbench.report import draw_places
+from reident.workbench.schema import ROLES, Schema
 
 #: How a control with a name stands in a column.
 WIDE: dict[str, Any] = {
@@ -117,21 +123,16 @@ class Page:
         """Show which controls can be used, and the results."""
 
 
-def varied(entry: Entry) -> Parameter | None:
-    """Return the number that varies along a method's curve, if there is one."""
-    numbers = (parameter for parameter in entry.parameters if parameter.kind in ("float", "int"))
-    return next((p for p in numbers if len(p.grid) > 1 and min(p.grid) > 0), None)
+#: Systems of metres that are offered; any other may be typed.
+_SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
+            "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
+_ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+#: The places of a table are two columns.
+_AXES = {"lat": "latitude, north", "lon": "longitude, east"}
 
 
-def usual_values(entry: Entry, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the values of a method's varied parameter among releases: `method` and `options` of each."""
-    parameter = varied(entry)
-    tried = [setting["options"] for setting in settings if setting["method"] == entry.name]
-    return [] if parameter is None else sorted({setting[parameter.name] for setting in tried})
-
-
-class MethodChoice:
-    """Anonymisers to choose from, and below them the values of each chosen one's varied parameter.
+class ColumnChoice:
+    """Roles and places to be confirmed.
 
     Parameters
     ----------
@@ -140,37 +141,97 @@ class MethodChoice:
     """
 
     def __init__(self, changed: Callable[[], Any]) -> None:
-        self.names = widgets.SelectMultiple(description="methods", rows=8, **WIDE)
-        self.ranges = widgets.VBox()
-        self.widget = widgets.VBox([self.names, self.ranges])
+        self.opened: OpenedFile | None = None
+        self.roles: dict[str, widgets.Dropdown] = {}
+        self.crs = widgets.Combobox(
+            description="system (CRS)", placeholder="empty for degrees; else EPSG:25832 or another", options=_SYSTEMS,
+            ensure_option=False, continuous_update=False, **WIDE,
+        )  # fmt: skip
+        self.where = widgets.HTML()
+        self._rows, self._system = widgets.VBox(), widgets.VBox([self.crs])
+        self.widget = widgets.VBox([self._rows, self._system, self.where])
         self._changed = changed
-        self._values: dict[str, tuple[str, widgets.SelectMultiple]] = {}
-        self.names.observe(lambda _: self._show(), "value")
+        self.crs.observe(lambda _: self._changed(), "value")
 
-    def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int) -> None:
-        """Offer methods, each with the usual values of its varied parameter; choose the first."""
-        self._values = {}
-        for entry, usual in offered:
-            parameter = varied(entry)
-            if parameter is not None and usual:
-                has_unit = parameter.name.endswith(("_m", "_km", "_deg"))
-                unit = f", {parameter.unit}" if parameter.unit and not has_unit else ""
-                control = widgets.SelectMultiple(
-                    options=[(f"{value:g}", value) for value in usual], value=usual, rows=min(len(usual), 6),
-                    description=f"{entry.label}: {parameter.name}{unit}", style={"description_width": "initial"},
-                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
-                )  # fmt: skip
-                control.observe(lambda _: self._changed(), "value")
-                self._values[entry.name] = parameter.name, control
-        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        self.names.value = tuple(entry.name for entry, _ in offered[:chosen])
-        self._show()
+    def offer(self, opened: OpenedFile) -> None:
+        """Offer the columns of a file, with their proposed roles."""
+        self.opened, self.roles = None, {}
+        places, rows = opened.schema.places or {}, []
+        axes = {places[axis]: axis for axis in _AXES if places}
+        for row in opened.columns.itertuples():
+            number = row.type in ("integer", "number")
+            listed = [(role, role) for role in ROLES if role != "place" or row.type == "geometry"]
+            role = self.roles[row.column] = widgets.Dropdown(
+                options=[*listed, *((words, axis) for axis, words in _AXES.items() if number)],
+                value=axes.get(row.column, row.role), description=row.column, style={"description_width": "12rem"},
+                layout=widgets.Layout(width="24rem", height="auto"),
+            )  # fmt: skip
+            role.observe(lambda _: self._changed(), "value")
+            about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
+            why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
+            rows.append(widgets.HBox([role, why], layout=_ROW))
+        self._rows.children = tuple(rows)
+        self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
+        self.where.value, self.opened = "", opened
+        is_offered = self._lacks_crs or (opened.columns["type"].isin(["integer", "number"]).sum() >= 2)
+        self._system.layout.display = "" if is_offered else "none"
 
-    def _show(self) -> None:
-        self.ranges.children = tuple(self._values[name][1] for name in self.names.value if name in self._values)
-        self._changed()
+    @property
+    def _lacks_crs(self) -> bool:
+        return self.opened is not None and hasattr(self.opened.data, "to_crs") and self.opened.data.crs is None
 
-    def values(self, name: str) -> dict[str, list[Any]]:
-        """Return the chosen values of a method's varied parameter; empty without one, or where none is chosen."""
-        parameter, control = self._values.get(name, ("", None))
-        return {parameter: list(control.value)} if control is not None and control.value else {}
+    @property
+    def missing_crs(self) -> str:
+        """The CRS that was chosen for a geometry without one."""
+        return str(self.crs.value) if self._lacks_crs else ""
+
+    @property
+    def file(self) -> OpenedFile:
+        """The file, a geometry without CRS in the one that was chosen."""
+        assert self.opened is not None
+        if not self.missing_crs:
+            return self.opened
+        try:
+            return replace(self.opened, data=self.opened.data.set_crs(self.crs.value))
+        except RuntimeError:  # that of pyproj
+            raise ParameterError(
+                f"`crs` must name a coordinate system, such as EPSG:25832, got {self.crs.value!r}"
+            ) from None
+
+    @property
+    def schema(self) -> Schema:
+        """The schema with the choices.
+
+        Raises
+        ------
+        ParameterError
+            If the choice is not complete.
+        """
+        assert self.opened is not None
+        chosen = {name: role.value for name, role in self.roles.items()}
+        schema = self.opened.schema.assign({name: "place" if v in _AXES else v for name, v in chosen.items()})
+        lat, lon = ([name for name, value in chosen.items() if value == axis] for axis in _AXES)
+        if len(lat) == len(lon) == 1:
+            return schema.with_places(lat[0], lon[0], self.crs.value or None)
+        if lat or lon:
+            raise ParameterError(
+                f"`places` must be one column of latitude (north) and one of longitude (east), got {lat} and {lon}"
+            )
+        return schema
+
+    def locate(self, data: Any) -> None:
+        """Show where the records are, as they were understood: a wrong column or system is seen at once."""
+        self.where.value = ""
+        if not has_places(data) or (hasattr(data, "to_crs") and data.crs is None):
+            return
+        lat, lon = find_places(data, "data")[:2]
+        known = np.isfinite(lat) & np.isfinite(lon)
+        if not known.any():
+            return
+        (south, north), (west, east) = (np.quantile(values[known], [0.05, 0.95]) for values in (lat, lon))
+        sentence = (
+            f"{known.sum()} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
+            f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
+        )
+        figure = draw_places({"": pd.DataFrame({LAT: lat[known], LON: lon[known]})})
+        self.where.value = f'<p>{sentence}</p><img alt="{sentence}" src="{picture(figure)}" style="max-width:100%">'

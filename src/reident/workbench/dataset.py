@@ -29,14 +29,19 @@ from reident.networks.graph import Network, as_network, by_name, reordered
 from reident.places.points import check_crs
 from reident.tables.labels import places_among
 from reident.workbench.files import with_places, without_apostrophes
-from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.microdata import Microdata, has_places, in_columns, is_graph, microdata, persons_of
+from reident.workbench.microdata import (
+    Microdata,
+    has_places,
+    hierarchies_of,
+    in_columns,
+    is_graph,
+    microdata,
+    persons_of,
+)
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
-
-__all__ = ["Dataset", "open_dataset"]
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
 _SETTINGS: dict[str, Any] = {
@@ -159,7 +164,13 @@ class Dataset:
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             schema.check_places()
-            _refuse_shapes(data.data, schema)
+            cells = data.data
+            is_place = hasattr(cells, "to_crs") and cells.geometry.name in schema.named("place")
+            if is_place and (shapes := sorted(set(cells.geometry.geom_type.dropna()) - {"Point"})):
+                raise ParameterError(
+                    f"`{cells.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the "
+                    "role other leaves it out"
+                )
         if is_opened and schema.ends:
             dataset = cls(relations_of(data.data, schema.ends, recipe.file), **keywords)
         else:
@@ -355,14 +366,3 @@ def open_dataset(path: str | Path | None = None, recipe: Any = None, **keywords:
         keywords["crs"] = reading.pop("crs")
     opened, stated = open_by_recipe(path, recipe, **reading)
     return Dataset.of(opened, recipe=stated, **keywords)
-
-
-def _refuse_shapes(data: Any, schema: Schema) -> None:
-    """Refuse a geometry of other shapes than points as the place of records."""
-    if not hasattr(data, "to_crs") or data.geometry.name not in schema.named("place"):
-        return
-    if shapes := sorted(set(data.geometry.geom_type.dropna()) - {"Point"}):
-        raise ParameterError(
-            f"`{data.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the role other "
-            "leaves it out"
-        )

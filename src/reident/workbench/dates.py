@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["DAYS", "NO_DAY", "Values", "impossible_days", "matches", "read_dates", "read_whole_days", "without_century"]
-
 #: Values of cells, their type, the cells that mean "missing", receipts and notes.
 Values = tuple[Any, str, set[str], list[str], list[str]]
 NO_DAY = {"00.00.0000", "0000-00-00", "00/00/0000", "00000000"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from reident.base import BoolArray, IntArray, ParameterError, check_listed, chec
 from reident.methods import Entry, entries, find
 from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
@@ -22,8 +22,6 @@ from reident.workbench.composition import composition, compositions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["COLUMNS", "RiskReport", "as_attacked", "evaluate", "individual_risks", "knowledge_of", "own_order"]
 
 #: The columns of a report's frame.
 COLUMNS = [
@@ -161,21 +159,26 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    options = None if attacks is None else _options_of(attacks)
-    plan = list(_plan(release, knowledge, options, keys or {}, quick=quick))
+    together = compositions(keys or {})
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
     households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
-    for label, entry, background, call in plan:
+    for label, entry, options, about, why in _plan(release, knowledge, attacks, together, quick=quick):
+        if why and attacks is None:
+            skipped[label] = why
+            continue
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
+        subject = placed if entry is not None and entry.data == "places" else (release, about)
         try:
-            if isinstance(call, str):
-                raise NotApplicable(call)
-            about = placed if entry is not None and entry.data == "places" else (release, background)
-            outcome = call(*about, seed)
+            if why:
+                raise NotApplicable(why)
+            if entry is None:
+                outcome = composition(*subject, together[label], label)
+            else:
+                outcome = run_attack(entry.name, *subject, options, seed=seed)
             summary, each = person_risks(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
@@ -185,14 +188,17 @@ def evaluate(
             if label in MEASURES:
                 row |= {"what": "measure", "verdict": "a measure"}
             elif outcome.what != "link":
-                _raise_risks(persons, each, label)
-                concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
+                each = each.reindex(persons.index)
+                higher = each["risk"] > persons["risk"]
+                above = persons["above"] | (each["above"] == True)  # noqa: E712 (missing for persons without a claim)
+                persons = persons.assign(
+                    risk=persons["risk"].mask(higher, each["risk"]), attack=persons["attack"].mask(higher, label),
+                    above=above,
+                )  # fmt: skip
+                concerned = subject[1].who[subject[1].present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
-        except NotApplicable as why:
-            if isinstance(call, str) and attacks is None:
-                skipped[label] = call
-                continue
-            row |= {"verdict": "not run", "reason": str(why)}
+        except NotApplicable as reason:
+            row |= {"verdict": "not run", "reason": str(reason)}
         rows.append(row)
         shared = _together(persons, households)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
@@ -243,42 +249,35 @@ def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
     return model.drop(columns="class")
 
 
-_Call = Callable[[Release, Knowledge, int], Outcome]
-
-
-def _options_of(attacks: Sequence[str | Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return names and options of attacks; how a map reads the risk is no option of an attack."""
-    listed = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
-    names = check_attacks([str(spec.pop("name", "")) for spec in listed]) or ()
-    return [(name, {key: v for key, v in spec.items() if key != "measure"}) for name, spec in zip(names, listed)]  # noqa: B905
-
-
 def _plan(
-    release: Release, knowledge: Knowledge, asked_for: list[tuple[str, dict[str, Any]]] | None,
-    keys: Mapping[str, IntArray], *, quick: bool,
-) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
-    """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
-    if asked_for is None and len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
-        for name, numbers in compositions(keys).items():
-            yield name, None, knowledge, _composed(name, numbers)
-    every = sorted(entries("attack"), key=lambda e: e.costly) if asked_for is None else ()
-    listed = [(entry, {}) for entry in every] if asked_for is None else [(find(n, "attack"), o) for n, o in asked_for]
+    release: Release, knowledge: Knowledge, attacks: Sequence[str | Mapping[str, Any]] | None,
+    keys: Mapping[str, IntArray | None], *, quick: bool,
+) -> Iterator[tuple[str, Entry | None, Mapping[str, Any], Knowledge, str]]:  # fmt: skip
+    """Yield each attack: its label, its entry, its options, the knowledge it uses, and the reason why it is not run."""
+    listed: list[tuple[Entry, Mapping[str, Any]]]
+    if attacks is None:
+        if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
+            yield from ((name, None, {}, knowledge, "") for name in keys)
+        listed = [(entry, {}) for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
+    else:
+        specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
+        names = check_attacks([str(spec.pop("name", "")) for spec in specs]) or ()
+        for spec in specs:  # how a map reads the risk is no option of an attack
+            spec.pop("measure", None)
+        listed = [(find(name, "attack"), spec) for name, spec in zip(names, specs, strict=True)]
     budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
-        if not why and entry.costly and asked_for is None:
+        if not why and entry.costly and attacks is None:
             budget -= entry.seconds
             if quick or budget < 0:
                 spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
-        if why:
-            yield entry.name, entry, knowledge, why
-            continue
-        several = "sensitive" in entry.needs.split() and knowledge.other_secrets
-        for column in (str(knowledge.sensitive), *knowledge.other_secrets) if several else ("",):
-            background = knowledge.about(column) if column else knowledge
-            label = f"{entry.name} of {column}" if column else entry.name
-            yield label, entry, background, _called(entry.name, options)
+        if not why and "sensitive" in entry.needs.split() and knowledge.other_secrets:
+            for column in (str(knowledge.sensitive), *knowledge.other_secrets):
+                yield f"{entry.name} of {column}", entry, options, knowledge.about(column), ""
+        else:
+            yield entry.name, entry, options, knowledge, why
 
 
 def _rates_of(outcome: Outcome) -> dict[str, float]:
@@ -291,24 +290,6 @@ def _rates_of(outcome: Outcome) -> dict[str, float]:
         "precision": float(right.sum() / n_made) if n_made else float("nan"),
         "recall": float(right[present].sum() / n_present) if n_present else float("nan"),
     }
-
-
-def _composed(name: str, numbers: IntArray | None) -> _Call:
-    return lambda release, knowledge, _: composition(release, knowledge, numbers, name)
-
-
-def _called(name: str, options: Mapping[str, Any]) -> _Call:
-    return lambda release, knowledge, seed: run_attack(name, release, knowledge, options, seed=seed)
-
-
-def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
-    at = persons.index.get_indexer(each.index)
-    each, at = each[at >= 0], at[at >= 0]
-    risk, attack, above = (persons[name].to_numpy(copy=True) for name in persons)
-    higher = each["risk"].to_numpy() > risk[at]
-    risk[at[higher]], attack[at[higher]] = each["risk"].to_numpy()[higher], label
-    above[at] |= each["above"].to_numpy(bool)
-    persons["risk"], persons["attack"], persons["above"] = risk, attack, above
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
@@ -347,15 +328,10 @@ def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFra
     """Give each person the largest risk of a member of the household."""
     if households is None or persons.empty:
         return persons
-    home = pd.factorize(households.reindex(persons.index))[0]
-    home = np.where(home < 0, len(home) + np.arange(len(home)), home)
-    risk = persons["risk"].to_numpy()
-    order = np.lexsort((-risk, home))
-    heads = order[np.concatenate([[True], np.diff(home[order]) > 0])]
-    head = heads[np.searchsorted(home[heads], home)]
-    above = np.isin(home, home[persons["above"].to_numpy(bool)])
-    of_head = {name: persons[name].to_numpy()[head] for name in ("risk", "attack")}
-    return pd.DataFrame({**of_head, "above": above}, index=persons.index)
+    home = own_numbers(households.reindex(persons.index))
+    ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
+    heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
+    return heads.assign(above=persons["above"].groupby(home).transform("any"))
 
 
 def own_order(table: pd.DataFrame) -> IntArray:

@@ -8,8 +8,6 @@ import pandas as pd
 from reident.base import RNGLike, check_integer, check_rng
 from reident.networks.graph import Network, as_network
 
-__all__ = ["example_network", "example_patients", "example_places", "example_table"]
-
 
 def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
     """Return simulated persons in Germany: sex, age class, ``lat_deg``, ``lon_deg``; homes near real places."""

@@ -21,13 +21,11 @@ from reident.plotting import new_figure
 from reident.plotting.interactive import map_data
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, MethodChoice, Page, StoppedError, bold, spoken, usual_values
+from reident.workbench.controls import WIDE, Page, StoppedError, bold, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.microdata import LAT, LON, Microdata
-from reident.workbench.ru_map import Plan, plan
-
-__all__ = ["Example", "Explorer", "examples"]
+from reident.workbench.ru_map import Plan, plan, with_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,7 @@ class Example:
     """
 
     data: Any
-    roles: Mapping[str, Any]
-    kind: str
+    roles: Mapping[str, Any] = field(default_factory=dict)
     sizes: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
 
@@ -52,15 +49,15 @@ class Example:
 def examples(rng: int = 0) -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
     employees = {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}
-    listed: dict[str, tuple[Any, Any, str, Any]] = {
-        "persons with places (simulated)": (example_places, {"quasi": ["sex", "age_class"]}, "places", {}),
-        "employees, a table (simulated)": (example_table, employees, "table", {"n_known": 100}),
-        "friendships, a network (simulated)": (example_network, {}, "network", {}),
+    listed: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+        "persons with places (simulated)": (example_places, {"quasi": ["sex", "age_class"]}, {}),
+        "employees, a table (simulated)": (example_table, employees, {"n_known": 100}),
+        "friendships, a network (simulated)": (example_network, {}, {}),
     }
     load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng={1})"
     return {
-        title: Example(draw(rng=rng), roles, kind, sizes, load.format(draw.__name__, rng))
-        for title, (draw, roles, kind, sizes) in listed.items()
+        title: Example(draw(rng=rng), roles, sizes, load.format(draw.__name__, rng))
+        for title, (draw, roles, sizes) in listed.items()
     }
 
 
@@ -96,7 +93,8 @@ class Explorer(Page):
         self.plan: Plan | None = None
         self.trials = pd.DataFrame()
         self.data = widgets.Dropdown(options=list(self.offered), description="data", **WIDE)
-        self.methods = MethodChoice(self._forget)
+        self.methods, self.ranges = widgets.SelectMultiple(description="methods", rows=8, **WIDE), widgets.VBox()
+        self._values: dict[str, tuple[str, widgets.SelectMultiple]] = {}
         self.attack = widgets.Dropdown(description="attack", **WIDE)
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
@@ -105,6 +103,7 @@ class Explorer(Page):
         self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.data.observe(lambda _: self._offer(), "value")
+        self.methods.observe(lambda _: self._choose(), "value")
         self.repetitions.observe(lambda _: self._forget(), "value")
         for control in (self.tolerate, self.attack, self.utility):
             control.observe(lambda _: self.draw(), "value")
@@ -116,8 +115,8 @@ class Explorer(Page):
         results = widgets.VBox([self.map, self.state, self.check_button, self.verdict, self.behind])
         results.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
         controls = widgets.VBox(
-            [self.data, self.methods.widget, self.repetitions, widgets.HBox([self.button, self.stop]), self.attack,
-             self.utility, self.limit, self.tolerate]
+            [self.data, self.methods, self.ranges, self.repetitions, widgets.HBox([self.button, self.stop]),
+             self.attack, self.utility, self.limit, self.tolerate]
         )  # fmt: skip
         controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
         unseen = spoken(self.state, self.verdict)
@@ -130,29 +129,52 @@ class Explorer(Page):
     @property
     def kind(self) -> str:
         """The chosen kind of data: "places", "table" or "network"."""
-        return self._example.kind
+        return self._microdata().kind
 
     # -- choices -------------------------------------------------------------------------------------------------
 
     def _microdata(self) -> Microdata:
-        return self._example.dataset.records(self.kind)
+        return self._example.dataset.records()
 
     def _offer(self) -> None:
         """Offer methods, attacks and uses that fit the chosen data."""
         data = self._microdata()
         for control, role in ((self.attack, "attack"), (self.utility, "metric")):
-            fitting = [entry for entry in entries(role, self.kind) if entry.suits(data) and not entry.costly]
+            fitting = [entry for entry in entries(role, data.kind) if entry.suits(data) and not entry.costly]
             control.options = [(entry.label, entry.name) for entry in fitting]
             control.value = control.options[0][1]
         every = plan(data, **self._example.sizes)
-        fitting = [entry for entry in entries("anonymiser", self.kind) if entry.name not in every.left_out]
-        self.methods.offer([(entry, usual_values(entry, every.settings)) for entry in fitting], 2)
+        fitting = [entry for entry in entries("anonymiser", data.kind) if entry.name not in every.left_out]
+        self._values = {}
+        for entry in fitting:
+            tried = [setting["options"] for setting in every.settings if setting["method"] == entry.name]
+            numbers = [p.name for p in entry.parameters if tried and isinstance(tried[0][p.name], int | float)]
+            name = next((name for name in numbers if len({options[name] for options in tried}) > 1), None)
+            if name is not None:
+                values = sorted({options[name] for options in tried})
+                control = widgets.SelectMultiple(
+                    options=[(f"{value:g}", value) for value in values], value=values, rows=min(len(values), 6),
+                    description=f"{entry.label}: {with_unit(entry.name, name)}",
+                    style={"description_width": "initial"},
+                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+                )  # fmt: skip
+                control.observe(lambda _: self._forget(), "value")
+                self._values[entry.name] = name, control
+        self.methods.options = [(entry.label, entry.name) for entry in fitting]
+        self.methods.value = tuple(entry.name for entry in fitting[:2])
+        self._choose()
         reasons = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
         self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(reasons)}" if reasons else "")
 
+    def _choose(self) -> None:
+        """Show the values of the chosen methods' parameters."""
+        self.ranges.children = tuple(self._values[name][1] for name in self.methods.value if name in self._values)
+        self._forget()
+
     def specs(self) -> list[dict[str, Any]]:
         """Return the chosen methods and values, as `risk_utility` takes them."""
-        return [{"name": name, **self.methods.values(name)} for name in self.methods.names.value]
+        chosen = {method: {name: list(c.value)} for method, (name, c) in self._values.items() if c.value}
+        return [{"name": method, **chosen.get(method, {})} for method in self.methods.value]
 
     def _forget(self) -> None:
         """Stop the run and remove results of other choices."""
@@ -170,9 +192,9 @@ class Explorer(Page):
             self.start(self._work, wait=wait)
 
     def _work(self) -> None:
-        attacks, utilities = ([value for _, value in control.options] for control in (self.attack, self.utility))
-        chosen, sizes, times = (self.specs(), attacks, utilities), self._example.sizes, self.repetitions.value
-        planned = self.plan = plan(self._microdata(), *chosen, limit=self.limit.value, **sizes)
+        offered = ([value for _, value in control.options] for control in (self.attack, self.utility))
+        times, limit = self.repetitions.value, self.limit.value
+        planned = self.plan = plan(self._microdata(), self.specs(), *offered, limit=limit, **self._example.sizes)
         n = len(planned.settings)
         for number, setting in enumerate(planned.settings, start=1):
             part = planned.run(settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False)

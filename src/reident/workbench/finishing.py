@@ -12,8 +12,6 @@ from reident.places.points import longitudes_like, projected
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of, round_up
 
-__all__ = ["column_loss", "in_form", "public_days", "public_ends", "with_coordinates"]
-
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _DAYS = re.compile(rf"\{{(?:{_DAY}[^{{}}]*, [^{{}}]*|[^{{}}]*, {_DAY}[^{{}}]*)\}}")
 _CLOSED = re.compile(r"\[(-?[\d.]+(?:e[-+]?\d+)?), (-?[\d.]+(?:e[-+]?\d+)?)\]")

@@ -14,19 +14,16 @@ import pandas as pd
 from reident.base import DataError, IntArray, ParameterError, Parameters, check_columns, is_numeric, system_rng
 from reident.methods import Entry, find
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
-from reident.methods.release import Release
+from reident.methods.release import Release, own_numbers
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
+from reident.workbench.composition import counted_guarantee
 from reident.workbench.files import plain_table
 from reident.workbench.finishing import in_form
-from reident.workbench.hierarchies import automatic_hierarchy
-from reident.workbench.microdata import LAT, LON, has_places, located
-from reident.workbench.promises import counted_guarantee
-
-__all__ = ["MISSING", "Made", "Step", "make", "settings_of"]
+from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
@@ -210,7 +207,12 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
             "it releases the distances between all of them; a mask of the places themselves has no such limit"
         )
     household = dataset.schema.single("household")
-    units = _units(table, household)
+    home = np.arange(len(table)) if household is None else own_numbers(table[household])
+    # Records that move together: several noisy copies of a household's place would average out.
+    homes = pd.DataFrame(dict(zip(("lat", "lon"), read_places(table, "data"), strict=True)), table.index).assign(
+        home=home
+    )
+    units = homes.groupby(["lat", "lon", "home"], sort=False).ngroup()
     one_each = table[~units.duplicated()]
     read = [name for name in entry.signature if name in one_each.columns]
     moved = release(
@@ -233,17 +235,6 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
     return details
 
 
-def _units(table: Any, household: str | None) -> pd.Series:
-    """Return a number for records that move together: several noisy copies of a household's place would average out."""
-    numbers = pd.Series(np.arange(len(table)), index=table.index)
-    if household is None:
-        return numbers
-    x, y = (table.geometry.x, table.geometry.y) if hasattr(table, "to_crs") else (table[LAT], table[LON])
-    home = table[household].astype(str).where(table[household].notna(), numbers.astype(str).radd("alone "))
-    keys = pd.DataFrame({"home": home, "x": x, "y": y})
-    return pd.Series(keys.groupby(["home", "x", "y"], sort=False).ngroup(), index=table.index)
-
-
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
@@ -258,7 +249,19 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
     all_trees = {name: tree for name, tree in dataset.hierarchies.items() if name in quasi}
 
     def masked(rows: pd.DataFrame, columns: list[str] = quasi, trees: Mapping[str, Any] = all_trees) -> _Part:
-        return _masked(dataset, rows, step, columns, trees, rng)
+        """Return records with the step's columns changed, their names, and the release itself."""
+        plain = rows.drop(columns=[name for name in (LAT, LON) if name in rows.columns])
+        sensitive = None if dataset.first_sensitive in columns else dataset.first_sensitive
+        if sensitive is not None:
+            plain[sensitive] = with_gaps(plain[sensitive])  # a missing value is a value, too
+        data = dataset.records("table", data=plain, quasi=columns, sensitive=sensitive, hierarchies=trees)
+        if reason := lacking(step.entry, data):
+            raise ParameterError(f"{reason} (step {step.entry.name!r})")
+        made = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
+        changed, cells = touched(step.entry, data), rows.loc[made.table.index].copy()
+        for name in changed:
+            cells[name] = in_form(rows[name], made.table[name])
+        return cells, changed, made
 
     if not has_gap.any():
         parts = [masked(table)]
@@ -285,24 +288,6 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
         return {"columns": quasi}
     counts = {name: int(count) for name, count in gaps.sum().items() if count}
     return {"columns": quasi, "missing_values": missing, "cells_missing": counts}
-
-
-def _masked(
-    dataset: Any, table: pd.DataFrame, step: Step, quasi: list[str], trees: Mapping[str, Any], rng: Any
-) -> _Part:
-    """Return the table with the step's columns changed, their names, and the release itself."""
-    plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
-    sensitive = None if dataset.first_sensitive in quasi else dataset.first_sensitive
-    if sensitive is not None:
-        plain[sensitive] = with_gaps(plain[sensitive])  # a missing value is a value, too
-    data = dataset.records("table", data=plain, quasi=quasi, sensitive=sensitive, hierarchies=trees)
-    if reason := lacking(step.entry, data):
-        raise ParameterError(f"{reason} (step {step.entry.name!r})")
-    made = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
-    changed, cells = touched(step.entry, data), table.loc[made.table.index].copy()
-    for name in changed:
-        cells[name] = in_form(table[name], made.table[name])
-    return cells, changed, made
 
 
 def _by_pattern(

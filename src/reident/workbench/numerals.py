@@ -12,8 +12,6 @@ from reident.tables.labels import interval_of
 from reident.workbench.dates import Values, matches
 from reident.workbench.vocabulary import MEANING, words
 
-__all__ = ["AMONG_NUMBERS", "NO_ANSWER", "NUMBER", "count_cells", "decimals_of", "read_numbers", "round_up", "unit_of"]
-
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 NO_ANSWER = {
     "#N/A", "#NV", "#NUM!", "#VALUE!", "#WERT!", "NULL", "null", "NaN", "nan", "N/A", "n/a", "<NA>", "?", "k.A.",
@@ -25,7 +23,7 @@ AMONG_NUMBERS = NO_ANSWER | {
 }  # fmt: skip
 #: Units before or behind the numbers of a column.
 _UNIT = re.compile(
-    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg)?"
+    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg|°)?"
 )
 _INTEGER = re.compile(r"[+-]?\d+")
 #: Numbers of batches, which are no powers of ten: 12E3.

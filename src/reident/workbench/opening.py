@@ -22,8 +22,6 @@ from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READE
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
-__all__ = ["OpenedFile", "open_file", "opened_with_places"]
-
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.
@@ -233,7 +231,7 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    look += place_notes(pd.DataFrame(data), types, places)
+    look += place_notes(data, types, places)
     look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}

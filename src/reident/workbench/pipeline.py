@@ -32,19 +32,17 @@ from reident.methods.forms import check_public_used
 from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
+from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked
 from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns
-from reident.workbench.promises import class_sizes
 from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
 
 if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
-
-__all__ = ["Pipeline", "Release", "Step", "as_release", "pairs_path", "protect"]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["assessment_lines", "next_commands", "print_method", "print_verdict", "release_lines"]
-
 
 def assessment_lines(assessment: Any) -> list[str]:
     """Return the advice, its notes, and the reasons why releases could not be made."""

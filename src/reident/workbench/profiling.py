@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from reident.methods.release import own_numbers
+from reident.workbench.composition import class_sizes
 from reident.workbench.microdata import LAT, LON, has_places, located
-from reident.workbench.promises import class_sizes
 
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset
-
-__all__ = ["DataProfile", "complete_records", "profile_data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +76,7 @@ def profile_data(dataset: Dataset) -> DataProfile:
 
 def _persons_alone(complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> tuple[int, int]:
     """Return the persons with a record that no other person's equals, and all; without `person` each record is one."""
-    codes = np.arange(len(complete))
-    if person is not None:
-        known = pd.factorize(complete[person])[0]
-        codes = np.where(known < 0, known.max() + 1 + codes, known)
+    codes = np.arange(len(complete)) if person is None else own_numbers(complete[person])
     each = complete[list(quasi)].assign(**{"\0person": codes}).drop_duplicates()
     alone = pd.Series(class_sizes(each[list(quasi)]) == 1).groupby(each["\0person"].to_numpy()).any()
     return int(alone.sum()), len(alone)

@@ -12,6 +12,7 @@ import pandas as pd
 import reident
 from reident.base import ParameterError, system_rng
 from reident.methods import find
+from reident.methods.release import own_numbers
 from reident.workbench.files import plain_table
 from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.making import Made
@@ -21,8 +22,6 @@ from reident.workbench.roles import propose, repeated_ids
 
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset
-
-__all__ = ["RANDOM_NUMBERS", "manifest_of", "refuse_identifiers", "released_columns"]
 
 RANDOM_NUMBERS = "ChaCha20 under a key from the operating system's cryptographic generator, not kept"
 #: Forms of released labels, and what they mean.
@@ -85,6 +84,8 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
         unchanged += [name for name in places if name in released.columns]
     single = result.done[0] if len(result.done) == 1 else {}
     columns = [str(name) for name in released.columns]
+    others = set() if opened is None else set(opened.schema.columns) - set(columns)
+    receipts = [] if opened is None else opened.receipts  # of released columns or the whole file, without values
     return {
         **{name: single[name] for name in ("method", "call", "source", "parameters") if single},
         **({} if single else {"chain": result.done}),
@@ -103,7 +104,7 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
         },
         "loss": {**_method_loss(result), **_distance_loss(plain_table(dataset.frame), result)},
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
-        "receipts": [] if opened is None else _receipts(opened, columns),
+        "receipts": [line for line in receipts if line.partition(": ")[0] not in others and "'" not in line],
         "random_numbers": RANDOM_NUMBERS,
         "order": "shuffled",
         "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in result.done))
@@ -120,8 +121,7 @@ def _of_persons(dataset: Dataset, result: Made) -> str:
     ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
     if not columns or not ks or not result.changed:
         return ""
-    codes = pd.factorize(frame[columns[0]])[0]
-    codes = np.where(codes < 0, codes.max() + 1 + np.arange(len(codes)), codes)  # without a value: a person each
+    codes = own_numbers(frame[columns[0]])
     if len(np.unique(codes)) == len(codes):
         return ""
     sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
@@ -140,12 +140,6 @@ def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
     source = {} if opened is None else opened.source
     dialect = {name: source[name] for name in ("encoding", "separator", "decimal") if source.get(name)}
     return {**({"written_with": dialect} if dialect else {}), **({"labels": labels} if labels else {})}
-
-
-def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
-    """Return the receipts of reading that concern released columns or the whole file, without values."""
-    names = set(opened.schema.columns)
-    return [line for line in opened.receipts if line.partition(": ")[0] not in names - set(columns) and "'" not in line]
 
 
 def _method_loss(result: Made) -> dict[str, float]:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import inspect
 import platform
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 import reident
 from reident.methods import find
-from reident.pages import write_page
+from reident.pages import picture, write_page
+from reident.plotting import new_figure
 from reident.plotting.interactive import ru_map_part
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.figures import knowledge_figures, place_figures
+from reident.workbench.microdata import LAT, LON, has_places
 
-__all__ = ["GLOSSARY", "write_report"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
@@ -34,6 +37,10 @@ _CANDIDATES = (
 _LEFT_OUT = (
     "Not in the release: {}. To release one of them as it is, list it under keep in the recipe or run reident protect "
     "with --keep (round survey weights before), then reident check."
+)
+#: The columns of an attack.
+_COLUMNS = (
+    *("name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict", "assumption"),
 )
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
@@ -65,12 +72,17 @@ def write_report(
     out.mkdir(parents=True, exist_ok=True)
     assessment.frame.to_csv(out / "map.csv", index=False)
     texts, search = _said(assessment, recipe), assessment.search
-    figures, versions = list(knowledge_figures(search, assessment.limit)), _made_with(assessment)
+    figures = list(_knowledge_figures(search, assessment.limit))
+    made_with = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
+    versions = [
+        f"Seed {assessment.seed}.",
+        f"reident {reident.__version__}, Python {platform.python_version()}, {made_with}.",
+    ]
     candidates = None if search is None else search.candidates
     secret = {
         "internal": True,
         "candidates": candidates,
-        "figures": [*place_figures(search), *figures],
+        "figures": [*_place_figures(search), *figures],
         **_riskiest(assessment),
         "rows": _rows(assessment),
         "checks": assessment.profile.checks,
@@ -102,29 +114,26 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         protect = f"reident protect --recipe {path} --out release\nreident check release --against FILE --recipe {path}"
     frame = panels[-1][1].frame if panels else None
     judged = None if search is None or search.judged.empty else search
+    chain = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
     return {
         "title": "Disclosure risk: assessment of a release",
         "sentence": advice if passed else advice[:1].upper() + advice[1:],
         "limit": f"{assessment.limit:.0%}",
         **{name: panel and _counts(panel) for name, panel in zip(("before", "after"), both, strict=True)},
         "protect": protect,
-        "steps": _steps(search),
+        "steps": [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in chain],
         "left_out": _left_out(assessment),
         "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
         "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
-        "panels": [(title, _run(panel)) for title, panel in reversed(panels)],
+        "panels": [
+            (title, panel.frame.loc[panel.frame["reason"] == "", [*_COLUMNS]]) for title, panel in reversed(panels)
+        ],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
-        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.draws),
+        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.evaluator.draws),
         "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }
-
-
-def _steps(search: Any) -> list[tuple[str, str]]:
-    """Return the name of each method of the advised release, with its first sentence of documentation."""
-    entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
-    return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
 
 
 def _left_out(assessment: Any) -> str:
@@ -156,11 +165,6 @@ def _counts(panel: RiskReport) -> dict[str, Any]:
     return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.highest:.1%}"}
 
 
-def _run(panel: RiskReport) -> pd.DataFrame:
-    columns = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
-    return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
-
-
 def _riskiest(assessment: Any) -> dict[str, Any]:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
     search = assessment.search
@@ -182,9 +186,57 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     }
 
 
-def _made_with(assessment: Any) -> list[str]:
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
-    return [
-        f"Seed {assessment.seed}.",
-        f"reident {reident.__version__}, Python {platform.python_version()}, {versions}.",
-    ]
+def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
+    """Draw how many records of each table lie where, in the same cells; no single place can be read off."""
+    points = {title: table[[LON, LAT]].dropna().to_numpy(float) for title, table in tables.items()}
+    lon, lat = np.concatenate(list(points.values())).T
+    figure, axes = new_figure(1, len(points), size=(4.6 * len(points) + 0.6, 4.4), squeeze=False)
+    for ax, (title, places) in zip(axes.ravel(), points.items(), strict=True):
+        extent = (lon.min(), lon.max(), lat.min(), lat.max())
+        cells = ax.hexbin(*places.T, gridsize=22, mincnt=1, cmap="cividis", extent=extent)
+        ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
+        ax.set_title(title)
+        ax.set_xlabel("longitude (degrees)")
+        ax.set_ylabel("latitude (degrees)")
+        figure.colorbar(cells, ax=ax, label="records a cell", shrink=0.8)
+    return figure
+
+
+def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
+    """Draw the places before and after a release."""
+    if search is None or not has_places(search.original):
+        return
+    tables = {"as they are": search.original}
+    if search.released is not None and has_places(search.released):
+        tables["in the advised release"] = search.released
+    more = "" if len(tables) == 2 else " The advised release shows no places." if search.passed else ""
+    yield {
+        "title": "Places before and after", "alt": "counts of records a cell, before and after", "table": None,
+        "source": picture(draw_places(tables)), "caption": f"Records a cell.{more}",
+    }  # fmt: skip
+
+
+def _knowledge_figures(search: Any, limit: float) -> Iterator[dict[str, Any]]:
+    """Draw the success of the worst intruder by the number of columns known, before and after."""
+    if search is None:
+        return
+    both = {"data as they are": search.price_before, "advised release": search.price_after}
+    curves = {name: price for name, price in both.items() if price is not None}
+    if not curves:
+        return
+    figure, ax = new_figure(size=(6.4, 3.6))
+    for (name, price), mark in zip(curves.items(), "os", strict=False):
+        ax.plot(price.worst["size"], 100 * price.worst["share_above_limit"], marker=mark, label=name)
+    ax.set_xlabel("columns that the intruder knows")
+    ax.set_ylabel(f"persons above {limit:.0%} (%)")
+    ax.set_ylim(-3, 103)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend()
+    adds = {f"adds, {name}": p.columns.set_index("column")["share_above_limit"] for name, p in curves.items()}
+    name, first = next(iter(curves.items()))
+    known = "; ".join(f"{row['size']}: {row['known']}" for _, row in first.worst.iterrows())
+    yield {
+        "title": "What knowledge is worth", "alt": "persons above the limit by the number of columns known",
+        "source": picture(figure), "table": pd.concat(adds, axis=1).reset_index(),
+        "caption": f"The worst intruder of each size joins by what was left. Worst knowledge, {name}: {known}.",
+    }  # fmt: skip

@@ -6,7 +6,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,7 @@ from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
-from reident.workbench.simulate import Intruder, repeat_trial, risk_trial
-
-__all__ = ["Plan", "Spec", "plan", "risk_utility", "tried_releases"]
+from reident.workbench.simulate import repeat_trial, risk_trial
 
 Spec = str | Mapping[str, Any]
 
@@ -127,14 +125,15 @@ class Plan:
     """Data, releases, attacks and intruder of a map, all checked.
 
     ``settings``: ``method`` and ``options`` of each release, the original first; ``attacks``, ``utilities``: lists of
-    ``[name, settings]``; ``left_out``: methods that cannot be applied to the data, with the reason.
+    ``[name, settings]``; ``intruder``: the sizes that `draw_files` takes; ``left_out``: methods that cannot be applied
+    to the data, with the reason.
     """
 
     data: Microdata
     settings: list[dict[str, Any]]
     attacks: list[list[Any]]
     utilities: list[list[Any]]
-    intruder: Intruder
+    intruder: Mapping[str, Any]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
@@ -145,7 +144,7 @@ class Plan:
         """Run the trials of all settings, or of some; one row a trial and attack."""
         common = {
             "data": self.data.digest(), "attacks": json.dumps(self.attacks), "utilities": json.dumps(self.utilities),
-            "intruder": json.dumps(asdict(self.intruder)), "limit": self.limit,
+            "intruder": json.dumps(self.intruder), "limit": self.limit,
         }  # fmt: skip
         grid = [
             {**common, "method": setting["method"], "options": json.dumps(setting["options"], sort_keys=True)}
@@ -202,7 +201,7 @@ class Plan:
         pairs = list(zip(frame["method"], chosen, strict=True))
         varying = {method: self._varying(method) for method, _ in pairs}
         frame["value"] = [", ".join(_text(option[key]) for key in varying[m]) for m, option in pairs]
-        frame["parameter"] = [", ".join(_with_unit(m, key) for key in varying[m]) for m, _ in pairs]
+        frame["parameter"] = [", ".join(with_unit(m, key) for key in varying[m]) for m, _ in pairs]
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -233,7 +232,8 @@ def _labelled(entry: Entry, settings: Parameters) -> str:
     return f"{entry.label} ({', '.join(changed)})" if changed else entry.label
 
 
-def _with_unit(method: str, name: str) -> str:
+def with_unit(method: str, name: str) -> str:
+    """Return the name of a parameter with its unit, where the name does not say it."""
     unit = find(method).parameter(name).unit
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
 
@@ -265,7 +265,7 @@ def plan(
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in attacked])
-    steps, left_out = tried_releases(data, methods, intruder.n_released)
+    steps, left_out = tried_releases(data, methods, intruder["n_released"])
     pairs = [[[entry.name, options[0]] for entry, options in listed] for listed in (attacked, measured)]
     settings = [{"method": NONE, "options": {}}, *({"method": s.entry.name, "options": s.settings} for s in steps)]
     return Plan(data, settings, pairs[0], pairs[1], intruder, left_out, limit)
@@ -355,7 +355,7 @@ def _expand(
 
 def _intruder(
     data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
-) -> Intruder:
+) -> dict[str, Any]:
     """Return the sizes of the files, checked; for the attack by distances small enough that its search ends."""
     n = len(data.table)
     if n_known is not None:
@@ -375,4 +375,4 @@ def _intruder(
             f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
             f"{n} records at most {largest} can be released and at least {least} must be"
         )
-    return Intruder(n_known, overlap, n_released)
+    return {"n_known": n_known, "overlap": overlap, "n_released": n_released}

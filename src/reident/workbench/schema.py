@@ -24,8 +24,6 @@ from reident.base import (
 from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
-__all__ = ["IMPOSSIBLE", "INTRUDERS", "ROLES", "UNKNOWN", "Column", "Schema", "read_values", "write_roles"]
-
 #: What a column can be, and what that means for a release.
 ROLES = {
     "identifier": "tells who a record is by itself: never released",
@@ -39,6 +37,8 @@ ROLES = {
     "free text": "may name persons: never released",
     "other": "left out unless it is named",
 }
+#: What the cells of a column are.
+TYPES = ("integer", "number", "date", "text", "geometry")
 #: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
 DECLARED = ("new", "derived")
 #: Keywords for roles, and the words of a recipe.
@@ -163,7 +163,7 @@ class Schema:
             names = check_several(given, word)
             secrets: dict[str, list[str]] = {}
             if role == "sensitive":
-                names, secrets = self._secrets(names)
+                names, secrets = self.secrets(names)
             check_columns([*self.columns], names, word, table_name="data", min_columns=0)
             if role == "sensitive" and (both := [n for n in names if schema.columns[n].role == "quasi-identifier"]):
                 raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {both[0]!r}")
@@ -184,7 +184,7 @@ class Schema:
             return schema.with_places(lat, lon, crs)
         return schema if crs is None else replace(schema, crs=check_crs(crs, "crs"))
 
-    def _secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    def secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
         """Split ``depression=yes`` into the column and the value that is a secret."""
         secrets: dict[str, list[str]] = {}
         for text in given:
@@ -233,13 +233,11 @@ class Schema:
         return cls.of_recipe(read_values(path), Path(path).parent)
 
     @classmethod
-    def of_recipe(cls, values: Mapping[str, Any], folder: Path) -> Schema:
-        """Return the schema of a recipe's columns, places and population, each checked."""
-        columns = check_mapping(values.get("columns") or {}, "columns")
-        for name, column in columns.items():
-            check_text(name, "columns", optional=False)
-            role = check_mapping(column, f"columns: {name}").get("role", "other")
-            check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
+    def of_recipe(cls, values: Mapping[str, Any], folder: Path = Path()) -> Schema:
+        """Return the schema of a recipe's columns, places and population, each checked.
+
+        Files of hierarchies may lie in the folder.
+        """
         places, population = values.get("places"), values.get("population")
         if places is not None:
             for name in check_mapping(places, "places"):
@@ -248,28 +246,31 @@ class Schema:
                 check_text(places.get(name), f"places: {name}", optional=False)
         if population is not None:
             check_real(population, "population", low=1)
-        return cls.of(columns, folder, places=places, population=population)
-
-    @classmethod
-    def of(cls, columns: Mapping[str, Mapping[str, Any]], folder: Path = Path(), **further: Any) -> Schema:
-        """Return the schema of columns as a recipe lists them; files of hierarchies may lie in the folder."""
-        listed_columns, new, derived = {}, {}, []
-        for name, stated in columns.items():
-            role = stated.get("role", "")
+        columns, new, derived = {}, {}, []
+        for name, stated in check_mapping(values.get("columns") or {}, "columns").items():
+            if not isinstance(name, str):
+                raise ParameterError(f"`columns` must have texts as names, got {name!r}: in quotes it is text")
+            for key in check_mapping(stated, f"columns: {name}"):
+                check_choice(key, f"entry of {name}", (*Column.__dataclass_fields__, "word"))
+            role = check_choice(stated.get("role", "other"), f"role of {name}", (*ROLES, *DECLARED))
+            check_choice(stated.get("type", ""), f"type of {name}", ("", *TYPES))
             if role == "new":
                 new[name] = str(stated.get("word", ""))
-            elif role == "derived":
+                continue
+            if role == "derived":
                 derived.append(name)
-            else:
-                fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
-                form = fields.get("hierarchy")
-                file = form.get("file") if isinstance(form, Mapping) else form
-                if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():
-                    fields["hierarchy"] = str(folder / file)
-                if fields.get("secret") is not None:
-                    check_listed(fields["secret"], f"secret values of {name}")
-                listed_columns[name] = Column(**fields)
-        return cls(listed_columns, new=new, derived=tuple(derived), **further)
+                continue
+            fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
+            form = fields.get("hierarchy")
+            file = form.get("file") if isinstance(form, Mapping) else form
+            if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():
+                fields["hierarchy"] = str(folder / file)
+            if fields.get("secret") is not None:
+                check_listed(fields["secret"], f"secret values of {name}")
+                if role != "sensitive":
+                    raise ParameterError(f"`secret` of {name} must be left out, its role is not sensitive")
+            columns[name] = Column(**fields)
+        return cls(columns, places, population, new=new, derived=tuple(derived))
 
     def listed(self) -> dict[str, Any]:
         """Return columns, places and population as a recipe lists them."""

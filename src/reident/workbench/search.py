@@ -20,8 +20,8 @@ from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
 from reident.workbench.candidates import (
-    PLACE,
     ROW,
+    Chain,
     Evaluator,
     Part,
     evaluate_chain,
@@ -29,13 +29,11 @@ from reident.workbench.candidates import (
 )
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.knowledge import KnowledgePrice
+from reident.workbench.knowledge import PLACE, KnowledgePrice
 from reident.workbench.making import Step, settings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release", "slots_of", "slots_of_chain"]
 
 #: Releases drawn of a chain that draws, by profile: each must pass.
 DRAWS = {"smoke": 2, "quick": 5, "full": 20}
@@ -63,14 +61,12 @@ class Search:
         ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason``.
     before, after : RiskReport
         The data as they are; the advised release in the first draw, None where no release passed.
-    original, released : DataFrame
-        The records that were judged, and the first draw of the advised release (index: the records). Confidential.
-    known : list of str
-        The columns that the intruder knows.
-    n_chains, draws : int
-        Chains that could be made of the steps tried; releases of each chain that draws: every one had to pass.
-    scale : float
-        Records of the file for each of those judged: more than 1 where a sample was drawn.
+    evaluator : Evaluator
+        The records that were judged, and the rule.
+    released : DataFrame
+        The first draw of the advised release (index: the records). Confidential.
+    n_chains : int
+        Chains that could be made of the steps tried.
     groups : list of str
         Sentences about households and survey weights, of the advised release, else the data as they are.
     price_before, price_after : KnowledgePrice or None
@@ -83,13 +79,10 @@ class Search:
         Its row of the candidates.
     """
 
+    evaluator: Evaluator
     candidates: pd.DataFrame
     before: RiskReport
-    original: pd.DataFrame
-    known: list[str]
     n_chains: int
-    draws: int
-    scale: float = 1.0
     groups: Sequence[str] = ()
     price_before: KnowledgePrice | None = None
     price_after: KnowledgePrice | None = None
@@ -99,6 +92,16 @@ class Search:
     released: Any = None
     losses: Mapping[str, float] = field(default_factory=dict)
     advised: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def original(self) -> pd.DataFrame:
+        """The records that were judged. Confidential."""
+        return self.evaluator.records
+
+    @property
+    def known(self) -> list[str]:
+        """The columns that the intruder knows."""
+        return self.evaluator.known
 
     @property
     def passed(self) -> bool:
@@ -126,16 +129,16 @@ class Search:
         })  # fmt: skip
         ends = {f"{name}_{end}": frame[name] for name in ("risk", "utility") for end in ("low", "high")}
         frame = frame.assign(
-            **ends, parameter="", risk_worst=frame["risk"], n=self.draws if len(judged) else [], undominated=np.nan,
-            attack="persons above the limit (share)", analysis="columns kept (share)",
+            **ends, parameter="", risk_worst=frame["risk"], n=self.evaluator.draws if len(judged) else [],
+            undominated=np.nan, attack="persons above the limit (share)", analysis="columns kept (share)",
         ).sort_values(["method", "utility"], kind="stable")  # fmt: skip
         return anchor(frame, ORIGINAL, risk=self.before.share_above_limit, utility=1.0) if len(judged) else frame
 
-    def plot(self, *, tolerate: float = 0.0, ax: Axes | None = None) -> Axes:
+    def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the risk-utility map of the candidates; the ring is the advised release."""
         from reident.plotting.ru_curves import plot_ru_map
 
-        return plot_ru_map(self.frame, limit=tolerate, ax=ax)
+        return plot_ru_map(self.frame, limit=self.evaluator.tolerate, ax=ax)
 
     def or_without(self, column: str, other: Search) -> Search:
         """Return the result of another search, without a column, if a release passed in it."""
@@ -147,18 +150,19 @@ class Search:
         listed = pd.concat([self.candidates, table], ignore_index=True)
         words = ", ".join(filter(None, [column, other.advised["withheld"]]))
         return replace(
-            other, candidates=listed, before=self.before, original=self.original, known=self.known,
-            n_chains=self.n_chains + other.n_chains, price_before=self.price_before,
+            self, candidates=listed, n_chains=self.n_chains + other.n_chains, groups=other.groups, chain=other.chain,
+            after=other.after, released=other.released, price_after=other.price_after,
             withhold=[column, *other.withhold], losses={**other.losses, column: 1.0},
             advised={**other.advised, "withheld": words, "kept": other.advised["kept"] * share},
         )  # fmt: skip
 
-    def sentence(self, limit: float, tolerate: float) -> str:
-        """Return the advice in a sentence."""
+    @property
+    def sentence(self) -> str:
+        """The advice in a sentence."""
         n, n_records = len(self.before.persons), len(self.original)
         before = round(self.before.share_above_limit * n)
-        whole = round(n_records * self.scale)
-        sample = f"; judged on a sample of {n_records} of the {whole} records" if self.scale > 1 else ""
+        limit, tolerate, scale = self.evaluator.limit, self.evaluator.tolerate, self.evaluator.scale
+        sample = f"; judged on a sample of {n_records} of the {round(n_records * scale)} records" if scale > 1 else ""
         if self.passed:
             last = self.advised
             absent = n_records - len(self.released)
@@ -246,95 +250,76 @@ def search_release(
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
         return [dict(row) for row in rows.to_dict("records")]  # type: ignore[arg-type]
 
-    judged: dict[tuple[int, ...], tuple[tuple[Part, ...], dict[str, Any]]] = {}
+    def measured(slot: Sequence[Step | None], columns: tuple[str, ...]) -> list[Part | None]:
+        """Return each step of a slot, tried by itself; of those that give the same cells the first."""
+        steps, rows, size = [step for step in slot if step], [], 4 * n_at_once
+        for i in range(0, len(steps), size):
+            rows += trials(measure_step, [{"step": json.dumps(step.listed)} for step in steps[i : i + size]])
+        parts: dict[Any, Part | None] = {}
+        for step, row in zip(steps, rows, strict=True):
+            stored = {key: row[key] for key in ("records", "cells", "reason")}
+            part = Part(step, columns, json.loads(row["kept"]), **stored)
+            parts.setdefault(part.cells or part, part)
+        return [*parts.values(), *(step for step in slot if step is None)]  # type: ignore[misc]
 
-    def pieces(chain: Sequence[Part]) -> list[tuple[Part, ...]]:
+    judged: dict[Chain, dict[str, Any]] = {}
+
+    def pieces(chain: Chain) -> list[Chain]:
         """Return the parts of a chain, then the chain; places first: they are judged in a fraction of the time."""
-        steps = [part for part in chain if part.step]
-        alone = sorted(steps, key=lambda part: PLACE not in part.columns) if apart and len(steps) > 1 else []
-        return [*((part,) for part in alone), tuple(steps)]
+        alone = sorted(chain, key=lambda part: PLACE not in part.columns) if apart and len(chain) > 1 else []
+        return [*((part,) for part in alone), chain]
 
-    def key(piece: Sequence[Part]) -> tuple[int, ...]:
-        return tuple(map(id, piece))
-
-    def first(passed: bool, piece: Sequence[Part]) -> bool:
-        return key(piece) in judged and bool(judged[key(piece)][1]["passed"]) is passed
-
-    def waiting(n: int) -> list[tuple[Part, ...]]:
+    def waiting(n: int) -> list[Chain]:
         """Return the next pieces to judge; none if a chain passed that no more useful one is waiting before."""
-        listed: dict[tuple[int, ...], tuple[Part, ...]] = {}
+        listed: dict[Chain, None] = {}
         for chain in chains:
-            if any(first(False, piece) for piece in pieces(chain)):
+            rows = {piece: judged.get(piece) for piece in pieces(chain)}
+            if any(row is not None and not row["passed"] for row in rows.values()):
                 continue
-            unknown = [piece for piece in pieces(chain) if key(piece) not in judged]
-            if not unknown:
+            unknown = [piece for piece, row in rows.items() if row is None]
+            if not unknown or len(listed | {unknown[0]: None}) > n:
                 break
-            listed[key(unknown[0])] = unknown[0]
-            if len(listed) == n:
-                break
-        return list(listed.values())
+            listed[unknown[0]] = None
+        return list(listed)
 
     with stack:
-        tried = [_measured(slot, columns, trials, n_at_once) for slot, columns in zip(slots, touched, strict=True)]
-        parts = [_distinct(slot) for slot in tried]
-        every = [chain for chain in itertools.product(*parts) if any(part.step for part in chain)]
-        every = sorted(every, key=evaluator.promise, reverse=True)
+        slots_of_parts = [measured(slot, columns) for slot, columns in zip(slots, touched, strict=True)]
+        every = [tuple(part for part in chain if part) for chain in itertools.product(*slots_of_parts)]
+        every = sorted(filter(None, every), key=evaluator.promise, reverse=True)
         chains = [chain for chain in every if not any(part.reason for part in chain)]
         bar = stack.enter_context(
             tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
         )
         while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
             grid = [
-                {"steps": json.dumps([part.step.listed for part in piece if part.step]),
+                {"steps": json.dumps([part.step.listed for part in piece]),
                  "columns_shown": json.dumps(evaluator.shown(piece))}
                 for piece in batch
             ]  # fmt: skip
             for piece, row in zip(batch, trials(evaluate_chain, grid), strict=True):
                 row = {column: row[column] for column in ROW if column in row and row[column] is not None}
-                judged[key(piece)] = piece, evaluator.row_of(piece) | row
+                judged[piece] = evaluator.row_of(piece) | row
             bar.update(len(batch))
             if callable(progress):
                 progress(len(judged), bar.total)
-    complete = (tuple(part for part in chain if part.step) for chain in chains)
-    chosen = next((chain for chain in complete if first(True, chain)), None)
-    unmade = [part for slot in parts for part in slot if part.reason]
-    table = [row for _, row in judged.values()]
+    chosen = next((chain for chain in chains if judged.get(chain, {}).get("passed")), None)
+    unmade = [part for parts in slots_of_parts for part in parts if part and part.reason]
+    table = [*judged.values()]
     table += [evaluator.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
-    before, records, known = evaluator.before(), evaluator.records, evaluator.known
-    search = Search(pd.DataFrame(table, columns=ROW), before, records, known, len(every), draws, scale,
-                    price_before=evaluator.priced(records[known]))  # fmt: skip
+    before = evaluator.before()
+    search = Search(evaluator, pd.DataFrame(table, columns=ROW), before, len(every),
+                    price_before=evaluator.priced(evaluator.records[evaluator.known]))  # fmt: skip
     if chosen is None:
         return replace(search, groups=evaluator.groups(evaluator.original(), before))
-    steps, columns = [part.step for part in chosen if part.step], evaluator.shown(chosen)
-    first_draw, released = evaluator.release(steps, set(columns), 0)
+    steps, columns = [part.step for part in chosen], evaluator.shown(chosen)
+    first_draw, released = evaluator.release(steps, columns, 0)
     after = evaluator.evaluate(released, quick=False)
     return replace(
         search, chain=[step.listed for step in steps],
-        withhold=[column for column in known if column not in columns], after=after, released=released.table,
-        losses=evaluator.all_losses(first_draw, columns), advised=judged[key(chosen)][1],
+        withhold=[column for column in evaluator.known if column not in columns], after=after,
+        released=released.table, losses=evaluator.losses(first_draw, columns), advised=judged[chosen],
         price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
-
-
-def _measured(
-    slot: Sequence[Step | None], columns: tuple[str, ...], trials: Callable[..., list[dict[str, Any]]], n_at_once: int
-) -> list[Part]:
-    """Return the parts of a slot, each step tried by itself."""
-    steps = [step for step in slot if step]
-    grid = [{"step": json.dumps(step.listed), "columns": json.dumps(columns)} for step in steps]
-    size = 4 * n_at_once
-    rows = [row for i in range(0, len(grid), size) for row in trials(measure_step, grid[i : i + size])]
-    parts = [
-        Part(step, columns, json.loads(row["kept"]), row["records"], row["cells"], row["reason"])
-        for step, row in zip(steps, rows, strict=True)
-    ]
-    return [*parts, *(Part(None, columns) for step in slot if step is None)]
-
-
-def _distinct(parts: Sequence[Part]) -> list[Part]:
-    """Return one part for each release: the first of those steps that give the same cells."""
-    firsts = {part.cells: part for part in reversed(parts) if part.cells}
-    return [part for part in parts if not part.cells or firsts[part.cells] is part]
 
 
 def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:

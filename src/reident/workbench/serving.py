@@ -25,8 +25,6 @@ from reident.base import (
 from reident.data._paths import notebooks_folder
 from reident.workbench.search import DRAWS
 
-__all__ = ["NOTEBOOK", "page", "serve"]
-
 #: The notebook of which the page shows the cells with the tag "page".
 NOTEBOOK = "11-assess-your-release"
 _HOST = "127.0.0.1"

@@ -8,8 +8,8 @@ of the values that each label covers.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,66 +27,51 @@ from reident.networks.graph import Network, network_from_edges
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
 
-__all__ = ["Drawn", "Intruder", "draw_files", "repeat_trial", "risk_trial"]
-
 #: A column that exists only while files are drawn.
 _PERSON = "\0whose"
 
 
-@dataclass(frozen=True)
-class Intruder:
-    """Sizes of the files of a simulated intruder.
+def draw_files(
+    data: Microdata, sizes: Mapping[str, Any], rng: np.random.Generator
+) -> tuple[Microdata, Knowledge, pd.Series]:
+    """Draw the records to be released, and the persons that the intruder knows.
 
-    The intruder knows all of `n_known` persons; a share `overlap` of them is among the `n_released` records.
+    The intruder knows `n_known` persons; a share `overlap` of them is among the `n_released` records.
+
+    Returns
+    -------
+    tuple of Microdata, Knowledge and Series
+        The records to be released; the intruder's file, its pairs still open; the released record of each known person.
+        Records of either file have ids of their own, in a random order.
     """
-
-    n_known: int
-    overlap: float
-    n_released: int
-
-    @property
-    def n_common(self) -> int:
-        """Persons in both files."""
-        return round(self.overlap * self.n_known)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Both files of a trial; each has ids of its own, in a random order.
-
-    ``data``: the records to be released; ``known``: the persons that the intruder knows, with their sensitive values
-    ``secrets``; ``truth``: the true pairs, columns ``release`` and ``known``; ``network``: the relations between the
-    known persons, by their rows; ``persons``: the person of each record of either file, by its id.
-    """
-
-    data: Microdata
-    known: pd.DataFrame
-    secrets: pd.Series | None
-    truth: pd.DataFrame
-    network: Any = None
-    persons: pd.Series | None = None
-
-
-def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
-    """Draw the records to be released, and the persons that the intruder knows."""
-    is_network, together = data.network is not None, data.persons
-    table = pd.DataFrame({"row": np.arange(len(data.table))}) if is_network else data.table
-    files = overlapping_files(
-        table if together is None else table.assign(**{_PERSON: together}), together=together,
-        n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng,
-    )  # fmt: skip
-    original, known, truth = files.original, files.known.copy(), files.truth
+    table, together, is_network = data.table, data.persons, data.network is not None
     if is_network:
-        relations = _among(data.network, original["row"].to_numpy(), list(original.index))
-        background = _among(data.network, known["row"].to_numpy(), range(len(known)))
-        return Drawn(replace(data, table=original[[]], network=relations), known[[]], None, truth, background)
-    persons = None if together is None else pd.concat([original.pop(_PERSON), known.pop(_PERSON)])
-    secrets = None
+        table = pd.DataFrame({_PERSON: np.arange(len(table))})
+    elif together is not None:
+        table = table.assign(**{_PERSON: together})
+    files = overlapping_files(
+        table, together=together, n_original=sizes["n_released"], n_known=sizes["n_known"],
+        n_common=round(sizes["overlap"] * sizes["n_known"]), rng=rng,
+    )  # fmt: skip
+    original, known = files.original, files.known.copy()
+    partner = files.truth.set_index("known")["release"].reindex(known.index)
+    numbers = [file.pop(_PERSON) for file in (original, known) if _PERSON in file]
+    persons, secrets, networks = None, None, [None, None]
+    if is_network:
+        names = (list(original.index), range(len(known)))
+        networks = [_among(data.network, n.to_numpy(), each) for n, each in zip(numbers, names, strict=True)]  # type: ignore[misc]
+    elif numbers:
+        persons = pd.concat(numbers)
     if data.sensitive is not None:
-        secrets = known.pop(data.sensitive).astype(object)
-        pairs = truth.set_index("known")["release"]
-        secrets[pairs.index] = original[data.sensitive].reindex(pairs).to_numpy(object)
-    return Drawn(replace(data, table=original, persons=persons), known, secrets, truth, persons=persons)
+        secrets, common = known.pop(data.sensitive).astype(object), partner.dropna()
+        secrets[common.index] = original[data.sensitive].reindex(common).to_numpy(object)
+    knowledge = Knowledge(
+        known=known, quasi=data.quasi, truth=np.full(len(known), -1), sensitive=data.sensitive, secrets=secrets,
+        hierarchies=data.hierarchies, network=networks[1], public=data.public, persons=persons,
+        n_persons=max(500, len(known)),
+        guarded={} if data.guarded is None else {str(data.sensitive): data.guarded},
+    )  # fmt: skip
+    return replace(data, table=original, network=networks[0], persons=persons), knowledge, partner
 
 
 def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
@@ -98,37 +83,15 @@ def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
     return network_from_edges(u[inside], v[inside], len(rows), names)
 
 
-def _knowledge(files: Drawn, release: Release) -> Knowledge:
-    """Return the knowledge of the simulated intruder: persons, the method and its parameters, no random numbers."""
-    data, known, original = files.data, files.known, files.data.table
-    partner = files.truth.set_index("known")["release"].reindex(known.index)
-
-    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
-        background = replace(data, table=known)
-        return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
-
-    def repeat(rng: np.random.Generator, rows: Any = None) -> Release:
-        records = replace(data, table=original if rows is None else original.iloc[rows])
-        return make_release(records, release.method, release.options, rng=rng)
-
-    return Knowledge(
-        known=known, quasi=data.quasi, truth=release.table.index.get_indexer(partner), sensitive=data.sensitive,
-        secrets=files.secrets, hierarchies=data.hierarchies, network=files.network,
-        windows=windows if data.kind == "places" else None, repeat=repeat, public=data.public,
-        persons=files.persons, n_persons=max(500, len(known)),
-        guarded={} if data.guarded is None else {str(data.sensitive): data.guarded},
-    )  # fmt: skip
-
-
 def risk_trial(
     rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
     options: str, attacks: str, utilities: str, limit: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `intruder`,
-    `options`, `attacks`, `utilities`: JSON of the sizes of `Intruder`, of the parameters of the method, and of lists of
-    ``[name, settings]``; `method`: a registered anonymiser, or "original".
+    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `method`: a
+    registered anonymiser, or "original"; `intruder`, `options`, `attacks`, `utilities`: JSON of the sizes that
+    `draw_files` takes, of the parameters of the method, and of lists of ``[name, settings]``.
 
     Returns
     -------
@@ -165,15 +128,28 @@ def repeat_trial(
 ) -> tuple[RiskReport, dict[str, float | None]]:  # fmt: skip
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
-    files = draw_files(data, Intruder(**json.loads(intruder)), files_rng)
-    release = make_release(files.data, method, json.loads(options), rng=release_rng)
+    records, known, partner = draw_files(data, json.loads(intruder), files_rng)
+    release = make_release(records, method, json.loads(options), rng=release_rng)
+
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
+        background = replace(records, table=known.known)
+        return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
+
+    def repeat(rng: np.random.Generator, rows: Any = None) -> Release:
+        part = records if rows is None else replace(records, table=records.table.iloc[rows])
+        return make_release(part, release.method, release.options, rng=rng)
+
+    known = replace(
+        known, truth=release.table.index.get_indexer(partner), repeat=repeat,
+        windows=windows if data.kind == "places" else None,
+    )  # fmt: skip
     report = evaluate(
-        release, _knowledge(files, release), limit=limit, seed=int(attacks_rng.integers(2**31)),
+        release, known, limit=limit, seed=int(attacks_rng.integers(2**31)),
         attacks=[{**settings, "name": name} for name, settings in attacks],
     )  # fmt: skip
-    whole = replace(data, network=files.data.network)  # the domain of the columns is that of all data
+    whole = replace(data, network=records.network)  # the domain of the columns is that of all data
     utility = {
-        name: measure_utility(find(name, "metric"), settings, whole, files.data.table, release)
+        name: measure_utility(find(name, "metric"), settings, whole, records.table, release)
         for name, settings in utilities
     }
     return report, utility

@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["MEANING", "meant", "words"]
-
 #: Role or kind -> its words in English and in German, as they are written. Accents and capitals make no difference.
 _TABLE = {
     # A name of these words alone says that equal values are one person's records.

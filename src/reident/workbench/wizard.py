@@ -17,8 +17,7 @@ from reident.base import ParameterError, check_replaceable, processors, record_f
 from reident.plotting.interactive import map_data
 from reident.workbench.assessing import Assessment, assess_into, described
 from reident.workbench.check import check
-from reident.workbench.column_choice import ColumnChoice
-from reident.workbench.controls import WIDE, Page, StoppedError, bold, sentence, spoken
+from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, sentence, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import protect
@@ -27,8 +26,6 @@ from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.schema import ROLES
 from reident.workbench.search import DRAWS
-
-__all__ = ["Wizard"]
 
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _INTRUDERS = {"knows that a person is in the file": "prosecutor", "does not know it": "journalist"}
@@ -55,6 +52,11 @@ _STYLE = """<style>
  img, svg, pre, .widget-hbox {break-inside: avoid}
 }
 </style>"""
+_ROLES = (
+    "<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>"
+    + "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
+    + "</ul></details>"
+)
 _RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
 tolerable risk; <i>share above</i> is the tolerated share of such persons. Each release is repeated: quick for a first
 look, full for a decision."""
@@ -116,7 +118,7 @@ class Wizard(Page):
         self.protect.on_click(lambda _: self.run("protect"))
         self._later = widgets.VBox(
             [
-                _head("2. The columns"), widgets.HTML(_roles_text()), self.columns.widget, self.wrong,
+                _head("2. The columns"), widgets.HTML(_ROLES), self.columns.widget, self.wrong,
                 _head("3. The limit"), widgets.HTML(f"<p>{_RULE}</p>"), self.limit, self.tolerate, self.intruder,
                 self.profile, widgets.HBox([self.assess, self.stop]),
                 _head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
@@ -301,14 +303,6 @@ class Wizard(Page):
             f"<p>{_linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
         self.state.value = "Done."
-
-
-def _roles_text() -> str:
-    """Return a list of the roles with their meanings."""
-    listed = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
-    return (
-        f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{listed}</ul></details>"
-    )
 
 
 def _found_text(opened: OpenedFile) -> str:

@@ -1,4 +1,4 @@
-# ruff: noqa: C408, E501 (a function a row)
+# ruff: noqa: C408, E501, F403, F405 (a function a row; the values stand in one module)
 """Values that each public function must refuse, beside those that follow from its signature."""
 
 from dataclasses import replace
@@ -11,30 +11,7 @@ from shapely.geometry import Point, Polygon, box
 
 import reident
 import reident.base
-from package.bad_inputs.inputs import (
-    AGES,
-    AREA,
-    BAD_MASK,
-    BOWTIE,
-    DIRECTED,
-    GRAPH,
-    INF,
-    LAT,
-    LINKS,
-    LON,
-    MANY,
-    MASK,
-    NAN,
-    PLACES,
-    PLAN,
-    POINTS,
-    PRODUCT,
-    RASTER,
-    TABLE,
-    TRIALS,
-    TWICE,
-    D,
-)
+from package.bad_inputs.inputs import *
 from reident import DataError, ParameterError
 
 # fmt: off
@@ -92,7 +69,7 @@ DATA = {
     'distance_precision': dict(release_km=[D[:3, :3]]),
     'epsilon_for_error': dict(values=[[1.0, 1.0]]),
     'expected_relative_error': dict(values=[[0.0, 1.0]], classes=[[0]]),
-    'intersection_attack': dict(releases=[[TABLE[["age", "ill"]].assign(ill=None)], [TABLE[["age", "ill"]].iloc[:0]], [TABLE[["pay", "ill"]]], [3]]),
+    'intersection_attack': dict(releases=[[TABLE[["age", "ill"]].assign(ill=None)], [TABLE[["age", "ill"]].iloc[:0]], [TABLE[["pay", "ill"]]], [3]], population=[TABLE[["age"]].iloc[:0]]),
     'k_anonymise': dict(table=[TWICE]),
     'learn_linkage': dict(original=[TABLE.iloc[:3]], release=[TABLE.set_axis(range(10, 16)), TABLE.set_axis([0] * 6)]),
     'link_records': dict(truth=[{0: 99}, {99: 0}], distance=[pd.DataFrame([[1.0, 0.0], [0.0, NAN]], ["pay", "tax"], ["pay", "tax"])]),
@@ -111,7 +88,7 @@ DATA = {
     'implant_by_cut': dict(targets=[["x"]]),
     'implant': dict(targets=[["x"], ["n0", "n0"]]),
     'link_scores': dict(pairs=[[("n0", "x")], [3], [("n0",)]]),
-    'passive_attack': dict(seeds=[{"x": "n0"}]),
+    'passive_attack': dict(seeds=[{"x": "n0"}], release=[DIRECTED]),
     'propagate': dict(seeds=[{}, {"x": "n0"}, {"n0": "x"}, {"n0": "n2", "n1": "n2"}, [("n0", "n0")]], crawled_known=[["n0"]]),
     'read_graph': dict(path=["absent.csv"]),
     'write_graph': dict(path=["absent/folder/g.csv"]),
@@ -230,7 +207,7 @@ PARAMETERS = {
         seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], methods=[{"absent": []}], population=[3], person=["absent"]),
     'check': dict(
         limit=[25], tolerate=[-1], attacks=[["magic"], 3], recipe=[3], new=[[[1]], 'nobody'], earlier=[3], population=[3], called=[3, {"x": "age"}],
-        person=["absent"], hierarchies=[np.zeros(2)]),
+        person=["absent"], hierarchies=[np.zeros(2)], sensitive=["sex=x"]),
     'errata': dict(stem=["kroll2014", 3]),
     'frontier': dict(limit=[-1, "a"]),
     'plot_ru_map': dict(limit=[-1]),
@@ -387,4 +364,30 @@ TOGETHER = [
     ('risk_utility', ParameterError, '`metrics`', dict(utilities=["edges_kept"])),
     ('risk_utility', ParameterError, '`n_known`', dict(n_released=2, n_known=20)),
     ('risk_utility', DataError, '`data`', dict(data=MANY.assign(sex=MANY["sex"].mask(MANY.index == 3)), quasi="sex")),
+    ('protect', ParameterError, '`quasi`', dict(recipe=None, quasi=["age", "absent"])),
+    ('mask_disc', DataError, '`lat_deg`', dict(points=PLACES.assign(lat_deg=99.0))),
+]
+
+#: Function, the beginning of its error, and a call that would take more than a gigabyte or for ever.
+COSTLY = [
+    ('great_circle_km', '`lat_deg`', dict(lat_deg=FAR, lon_deg=FAR)),
+    ('great_circle_cross_km', '`lat_p_deg`', dict(lat_p_deg=FAR, lon_p_deg=FAR, lat_q_deg=FAR, lon_q_deg=FAR)),
+    ('compatibility_graph', '1,000,000 pairs of equal labels', dict(labels_release=ALIKE, d_release=LINE, labels_known=ALIKE, d_known=LINE, window_km=(-2000, 2000))),
+    ('averaging_attack', '`n_repeats`', dict(n_repeats=2**40)),
+    ('discrete_laplace', '`size`', dict(size=2**40)),
+    ('simulation_laplace', '`size`', dict(size=(2**20, 2**20))),
+    ('distance_deviation_quantiles', '`n_pairs`', dict(n_pairs=2**40)),
+    ('points_in_area', '`n`', dict(n=2**40)),
+    ('voter_list', '`n`', dict(n=2**40)),
+    ('simulate_ratings', '`n_users`', dict(n_users=2**40, n_items=2, n_ratings=2)),
+    ('private_kmeans', '`n_clusters`', dict(n_clusters=2**20)),
+    ('implant', '`k`', dict(k=2**20, d0=1, d1=2)),
+    ('embed_distances', '`n_reference_sets`', dict(n_reference_sets=2**20, reference_set_size=2**10)),
+    ('tolerance_intervals', '`n_simulations`', dict(n_simulations=2**40)),
+    ('PanPrivateDensity', '`universe`', dict(universe=2**50)),
+    ('intersection_attack', '`release`', dict(releases=[pd.DataFrame({"age": 50 + WIDE, "ill": "flu"})], population=pd.DataFrame({"age": WIDE}))),
+    ('special_uniques', '`quasi`', dict(table=pd.DataFrame(np.eye(60)), quasi=None)),
+    ('Budget', '`total`', dict(total="1e5000000")),
+    ('laplace_count', '`epsilon`', dict(epsilon="1/" + "9" * 10**6)),
+    ('laplace_count', '`epsilon`', dict(epsilon=10**5000)),
 ]

@@ -57,3 +57,5 @@ RATINGS = reident.tables.Ratings.from_table(
 RASTER = POINTS.assign(persons_per_km2=1.0)
 MASK = Entry("bad mask", "anonymiser", "places", lambda points: points, "points", source="a test", label="none")
 BAD_MASK = replace(MASK, target=lambda points, radius: points)
+FAR, WIDE = np.linspace(8, 9, 200_000), np.linspace(8, 9, 40_000)
+ALIKE, LINE = np.zeros(1000, dtype=int), np.abs(np.subtract.outer(np.arange(1000.0), np.arange(1000.0)))

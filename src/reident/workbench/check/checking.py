@@ -30,14 +30,11 @@ from reident.workbench.check.networks import read_network
 from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
+from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
-from reident.workbench.knowledge import price
-from reident.workbench.population import group_notes, population_of
-from reident.workbench.promises import class_sizes
+from reident.workbench.knowledge import group_notes, population_of, price
 from reident.workbench.roles import person_notes, place_columns
-
-__all__ = ["check"]
 
 #: What stands for attacks that are no costly ones.
 QUICK = "quick"

@@ -15,8 +15,6 @@ from reident.workbench.check.dependence import FEWEST, Features, dependence, pow
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
 
-__all__ = ["Declarations", "declare", "place_columns", "test_new", "test_new_together", "undeclared", "with_row_number"]
-
 #: Share of distinct values from which independence cannot be shown.
 NEAR_UNIQUE = 0.5
 #: The word for a near-unique column that was drawn at random.

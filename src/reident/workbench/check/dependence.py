@@ -15,8 +15,6 @@ from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
 from reident.workbench.composition import codes_of
 
-__all__ = ["LEVEL", "Dependence", "Features", "chatterjee", "dependence", "ordered", "power_is_low"]
-
 #: Chance that a column that is new is refused, over all closed-form tests of one column together.
 LEVEL = 1e-3
 #: Standard deviations above permuted cells from which the learned test counts.

@@ -24,8 +24,6 @@ from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
 
-__all__ = ["Evidence", "evidence", "order_leak", "true_places"]
-
 #: The level of the tests of the order of rows and of true places.
 LEVEL = 1e-6
 #: Chatterjee's coefficient from which a column is a function of another one.

@@ -20,8 +20,6 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
 from reident.workbench.pipeline import Release
 
-__all__ = ["read_network"]
-
 #: The share of nodes that may keep the original's name by chance.
 _SAME_NAMES = 0.05
 

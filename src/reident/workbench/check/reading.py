@@ -22,8 +22,6 @@ from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.opening import OpenedFile
 from reident.workbench.pipeline import Release, pairs_path
 
-__all__ = ["SAME_ORDER", "ReadRelease", "pairs_beside", "read_release", "release_file", "rows_of"]
-
 #: What pairs a release whose rows are in the original's order.
 SAME_ORDER = "same order"
 #: Files of a release folder beside the records.

@@ -13,8 +13,6 @@ from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
 from reident.workbench.check.verdict import Finding
 
-__all__ = ["nearer_than_control"]
-
 #: The level of each of both tests.
 LEVEL = 0.005
 #: Cells of the table of distances that are computed at once.

@@ -15,10 +15,7 @@ import reident
 from reident.base import DataError, check_path, check_replaceable, private_file, record_files
 from reident.workbench.evaluate import COLUMNS, RiskReport
 from reident.workbench.files import write_file
-from reident.workbench.knowledge import KnowledgePrice
-from reident.workbench.population import Population
-
-__all__ = ["EXIT_CODES", "Finding", "Verdict"]
+from reident.workbench.knowledge import KnowledgePrice, Population
 
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
