@@ -132,8 +132,8 @@ def draw_spread(ax: Axes, groups: Any, *, share: float = 0.9, shift: float = 0.0
     """Draw the mean of each group over its key, moved by `shift`, with a bar that holds this share of its values."""
     mean, low, high = groups.mean(), groups.quantile((1 - share) / 2), groups.quantile((1 + share) / 2)
     bars = np.clip([mean - low, high - mean], 0, None)
-    style = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7} | style
-    ax.errorbar(mean.index + shift, mean, bars, **style)
+    usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
+    ax.errorbar(mean.index + shift, mean, bars, **usual | style)
 
 
 def _save_caption(file: Path, name: str, title: str, caption: str) -> None:
