@@ -77,4 +77,4 @@ def test_table_and_lookup():
         find("coordinate_noise").check({"sigma_deg": -1})
     with pytest.raises(ParameterError, match="`k` must be at least 1"):
         find("mondrian").check({"k": 0})
-    assert Parameter("x", Real(0, 1, open_low=True)).range == "(0, 1]"
+    assert Real(0, 1, open_low=True).range == "(0, 1]"
