@@ -10,7 +10,7 @@ import pytest
 
 from judged import records
 from reident.base import DataError, ParameterError, Real
-from reident.methods import ENTRIES, Entry, Parameter, find, methods_table
+from reident.methods import ENTRIES, Entry, find, methods_table
 from reident.methods.forms import ARGUMENTS, release
 from samples import data_of
 
