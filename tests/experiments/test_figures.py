@@ -18,16 +18,6 @@ def _session():
         plt.close("all")
 
 
-@pytest.mark.parametrize(
-    ("width_mm", "n", "shape"), [(170, 2, (1, 2)), (85, 2, (2, 1)), (170, 5, (2, 3)), (85, 4, (2, 2))]
-)
-def test_panels_flow_by_width(width_mm, n, shape):
-    figure, axes = Figures(width_mm).panels(n)
-    assert len(axes) == n
-    assert axes[0].get_subplotspec().get_gridspec().get_geometry() == shape
-    assert figure.get_size_inches()[0] == pytest.approx(width_mm / 25.4)
-
-
 @pytest.mark.parametrize("file_format", ["png", "pdf", "svg"])
 def test_a_figure_is_saved_alike_twice_with_its_caption(tmp_path, file_format):
     for folder in ("a", "b"):

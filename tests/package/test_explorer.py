@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from reident.base import ParameterError
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.explorer import Example, Explorer, examples
 
@@ -97,8 +96,3 @@ def test_a_network_goes_the_whole_way():
     made.check()
     assert "<b>refused: " in made.verdict.value
     assert "neighbourhood" in made.verdict.value
-
-
-def test_nothing_to_offer_is_refused():
-    with pytest.raises(ParameterError, match="`data` must offer at least one data set"):
-        Explorer({})

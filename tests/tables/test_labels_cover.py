@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reident import ParameterError, k_anonymise
 from reident.tables import Hierarchy
+from reident.tables.agreement import compare_column
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader
 from reident.workbench.finishing import public_ends
@@ -47,12 +48,16 @@ def decimals():
     )
 
 
+NAMES = [
+    "a", "a, b", "b", "Köln", "Ko\u0308ln", "K\u00a0ln", "\u200bx", " a", "{a, b}", "(missing)", "1,5", "[1, 2]", "low",
+    "high", "medium", "x{y", "*",
+]  # fmt: skip
+
+
 def columns():
     """Draw columns: whole, negative, decimal and single-precision numbers, days, times, names with commas and codes."""
     stamps = st.lists(st.integers(0, 3000), min_size=4, max_size=30)
-    names = st.lists(
-        st.sampled_from(["a", "a, b", "b", "Köln", "low", "high", "medium", "x{y"]), min_size=4, max_size=30
-    )
+    names = st.lists(st.sampled_from(NAMES), min_size=4, max_size=30)
     return st.one_of(
         decimals().map(pd.Series),
         decimals().map(lambda values: pd.Series(values, dtype="float32")),
@@ -71,6 +76,8 @@ def assert_covered(values, labels, hierarchy=None):
     distinct, released = pd.Index(values.unique()), pd.Index(labels.unique())
     covered = LabelReader(distinct, released, hierarchy).cover()
     assert covered[distinct.get_indexer(values), released.get_indexer(labels)].all()
+    rows = np.arange(len(values))
+    assert compare_column(values, labels, hierarchy).agree(rows, rows).all()
 
 
 @given(column=columns())

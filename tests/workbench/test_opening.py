@@ -205,6 +205,13 @@ def test_parquet_leaves_categories_and_attributes_behind(tmp_path, persons):
     assert found.data["ill"].dtype == "str"
     assert found.data.attrs == {}
     assert any("1 that no record has left out" in line for line in found.receipts)
+    local = pd.date_range("2020-03-28", periods=60, freq="h")  # the clocks change that night
+    persons.assign(seen=local.tz_localize("Europe/Berlin", nonexistent="shift_forward")).to_parquet(
+        tmp_path / "b.parquet"
+    )
+    zoned = rd.workbench.open_file(tmp_path / "b.parquet")
+    assert zoned.data["seen"].iloc[:3].tolist() == local[:3].tolist()
+    assert any("zones are not written back (Europe/Berlin)" in line for line in zoned.receipts)
     pd.testing.assert_frame_equal(found.data, persons, check_dtype=False)
 
 

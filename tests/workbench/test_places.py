@@ -8,12 +8,12 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-from shapely import box
+from shapely import MultiPoint, box
 
 import reident as rd
 from commands import call
 from judged import protect_into
-from reident import ParameterError
+from reident import DataError, ParameterError
 from reident.places import great_circle_pairs_km
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
@@ -58,9 +58,10 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     assert len(verdict.persons) == 59
 
 
-def hints(tmp_path, table):
-    table.to_csv(tmp_path / "t.csv", index=False)
-    return [note for note in open_file(tmp_path / "t.csv").notes if "lat, lon" in note]
+def hints(tmp_path, table, kind="csv"):
+    path = tmp_path / f"t.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else in_geometry(table).to_file(path)
+    return [note for note in open_file(path).notes if note.startswith(("lat, lon: ", "geometry: "))]
 
 
 def test_open_says_where_the_places_lie(tmp_path):
@@ -83,15 +84,36 @@ def test_open_with_exchanged_columns_says_where_the_places_lie_then(tmp_path):
     assert "`lat` and `lon` must be given together" in alone.stderr
 
 
-def test_open_hints_at_zeros_and_at_some_exchanged_coordinates(tmp_path):
+@pytest.mark.parametrize("kind", ["csv", "geojson"])
+def test_open_hints_at_odd_places(tmp_path, kind):
     table = persons(120)
     some = table.copy()
     some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
-    assert "6 record(s)" in hints(tmp_path, some)[1]
-    assert "exchanged" in hints(tmp_path, some)[1]
+    _, note = hints(tmp_path, some, kind)
+    assert "6 record(s) lie among the others with their two coordinates exchanged" in note
     some = table.copy()
     some.loc[:3, ["lat", "lon"]] = 0.0
-    assert hints(tmp_path, some)[1:] == ["lat, lon: 4 record(s) at 0, 0: perhaps without a place"]
+    assert hints(tmp_path, some, kind)[1].endswith(": 4 record(s) at 0, 0: perhaps without a place")
+    some.loc[:3, "lon"] = 500.0
+    assert "4 record(s) with an impossible place, such as record 1" in hints(tmp_path, some, kind)[1]
+
+
+def test_shapes_and_metres_of_geographic_files(tmp_path):
+    points = in_geometry(persons(120))
+    metres = points.set_geometry(points.geometry.to_crs("EPSG:32618").set_crs("EPSG:4326", allow_override=True))
+    with pytest.raises(DataError, match="most points hold no degrees"):
+        with_places(metres, None, None)
+    for shapes in (
+        points.geometry.map(lambda point: point.buffer(0.1)),
+        points.geometry.map(lambda point: MultiPoint([point])),
+    ):
+        points.set_geometry(shapes).to_file(tmp_path / "a.gpkg")
+        opened = open_file(tmp_path / "a.gpkg")
+        if shapes.geom_type[0] == "MultiPoint":
+            assert (opened.data.geometry.geom_type == "Point").all()
+            assert "120 shapes of one point each are read as points" in opened.receipts
+        else:
+            assert any("holds Polygon, no points" in note for note in opened.notes)
 
 
 @pytest.mark.parametrize("mask", ["donut", "grid", "swap", "laplace", "rigid"])

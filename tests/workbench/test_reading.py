@@ -247,3 +247,32 @@ def test_labels_of_negative_codes_are_noted_as_missing(tmp_path):
         for line in rd.workbench.open_file(tmp_path / "a.dta").notes
     )
     assert rd.workbench.open_file(tmp_path / "a.dta", missing=["refused"]).data["educ"].isna().sum() == 1
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_a_column_of_numbers_with_labels_for_some_stays_numbers(tmp_path, kind):
+    import pyreadstat
+
+    table = pd.DataFrame({"age": [-9.0, *range(20, 60)], "kind": [1.0, 2.0, 3.0] * 13 + [1.0, 2.0]})
+    labels = {"age": {-9: "no answer", 59: "59 or more"}, "kind": {1: "same", 2: "same", 3: "other"}}
+    getattr(pyreadstat, f"write_{kind}")(table, tmp_path / f"a.{kind}", variable_value_labels=labels)
+    found = rd.workbench.open_file(tmp_path / f"a.{kind}")
+    assert found.data["age"].tolist() == table["age"].tolist()
+    assert any("-9 'no answer', 59 '59 or more'" in line for line in found.notes)
+    assert found.data["kind"].tolist()[:3] == ["same (1)", "same (2)", "other"]
+
+
+def test_merged_cells_and_errors_of_sheets(tmp_path):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in [["Register", None, None], ["town", "age", "n"], ["Ulm", 30, 1], [None, 40, "#N/A"], ["Bonn", 50, 3]]:
+        sheet.append(row)
+    for cells in ("A1:C1", "A3:A4"):
+        sheet.merge_cells(cells)
+    book.save(tmp_path / "a.xlsx")
+    found = rd.workbench.open_file(tmp_path / "a.xlsx")
+    assert found.data["town"].tolist() == ["Ulm", "Ulm", "Bonn"]
+    assert found.data["n"].isna().tolist() == [False, True, False]
+    assert {line.partition(" ")[0] for line in found.receipts if "merged" in line or "error" in line} == {"1"}

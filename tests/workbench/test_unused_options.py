@@ -10,6 +10,8 @@ import reident as rd
 from commands import call
 from judged import protect_into
 from reident.base import ParameterError
+from reident.methods import find
+from reident.workbench.command_options import set_options
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +88,15 @@ def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
 def test_an_option_about_another_kind_of_file_is_refused(folder, file, option):
     with pytest.raises(ParameterError, match=f"`{next(iter(option))}` must be left out for '{file}'"):
         rd.workbench.open_file(folder / file, **option)
+
+
+def test_parameters_of_a_method_are_set_once_and_by_a_method():
+    entry = find("mondrian", "anonymiser")
+    assert set_options(entry, ["k=5", "c=none"]) == {"k": 5, "c": None}
+    with pytest.raises(ParameterError, match="k once, got 'k=7'"):
+        set_options(entry, ["k=5", "k=7"])
+    with pytest.raises(ParameterError, match="must come with --method"):
+        set_options(None, ["k=5"])
 
 
 def test_what_is_said_of_records_is_refused_for_a_network(folder, tmp_path):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import reident as rd
 from reident.base import DataError, ParameterError
 from reident.data._yaml import read_yaml, write_yaml
+from reident.workbench import open_dataset
+from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe, open_by_recipe, read_recipe, recipe_of
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
@@ -89,3 +91,38 @@ def test_a_recipe_of_other_columns_than_the_file_has_is_refused(tmp_path):
             open_by_recipe(
                 tmp_path / "a.csv", Recipe(schema=rd.Schema.of_recipe({"columns": said.pop("columns", {})}), **said)
             )
+
+
+TABLE = "2020,age,ill\n" + "".join(f"{i % 4},{20 + i},{'flu' if i % 3 else 'gout'}\n" for i in range(40))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("'2020':", "2020:", "in quotes it is text"),
+        ("role: sensitive", "role: sensitive\n    secrets: [flu]", "entry of ill"),
+        ("role: sensitive", "role: other\n    secret: [flu]", "its role is not sensitive"),
+        ("type: text", "type: Text", "type of ill"),
+        ("type: text", "type: date", "`type` of ill must be text, as its cells are"),
+        ("limit: 0.25", "chain: {method: mondrian}", "list of steps"),
+    ],
+)
+def test_an_entry_of_a_recipe_that_would_do_nothing_is_refused(tmp_path, old, new, message):
+    path = tmp_path / "a.csv"
+    path.write_text(TABLE)
+    text = recipe_of(open_file(path), "a.csv").write(tmp_path / "r.yaml").read_text()
+    assert old in text
+    (tmp_path / "r.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(ParameterError, match=message):
+        open_dataset(recipe=tmp_path / "r.yaml")
+
+
+def test_the_type_text_of_a_recipe_keeps_numbers_from_being_ranges(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(TABLE)
+    text = recipe_of(open_file(path), "a.csv").write(tmp_path / "r.yaml").read_text()
+    (tmp_path / "r.yaml").write_text(text.replace("type: integer", "type: text"))
+    data = open_dataset(recipe=tmp_path / "r.yaml").data
+    assert data[["2020", "age"]].iloc[1].tolist() == ["1", "21"]
+    (tmp_path / "r.yaml").write_text(text.replace("reading:", "reading:\n  text: [age]"))
+    assert open_dataset(recipe=tmp_path / "r.yaml").data["age"].iloc[1] == "21"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -258,7 +258,7 @@ class LabelReader:
 
     def __init__(self, values: pd.Index, labels: pd.Index, hierarchy: Any = None) -> None:
         self.values, self.labels = values, labels
-        self._texts = [text_of(value) for value in values]
+        self._texts = [look_of(text_of(value)) for value in values]
         single = values.dtype in (np.float16, np.float32)  # compared as written: 0.3 is not 0.30000001192
         self.numbers = pd.to_numeric(pd.Series(self._texts if single else values), errors="coerce").to_numpy(np.float64)
         self._missing = np.asarray(values.isna())
@@ -324,13 +324,15 @@ class LabelReader:
                     covered[row, places[look_of(text)]] = True
 
 
-def ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
-    """Return the labels above each value of a hierarchy, as texts."""
+def ancestors(hierarchy: Any) -> Mapping[str, Set[str]]:
+    """Return the labels above each value of a hierarchy, as texts; the values as they look."""
     if hierarchy is None:
         return {}
     frame = hierarchy if isinstance(hierarchy, pd.DataFrame) else hierarchy.to_frame()
-    rows = frame.itertuples(index=False, name=None)
-    return {text_of(row[0]): frozenset(text_of(label) for label in row[1:]) for row in rows}
+    above: dict[str, set[str]] = {}
+    for row in frame.itertuples(index=False, name=None):
+        above.setdefault(look_of(text_of(row[0])), set()).update(map(text_of, row[1:]))
+    return above
 
 
 def _beginnings(label: str) -> tuple[str, ...] | None:
@@ -356,12 +358,13 @@ def _parts(text: str) -> str:
 def _test(label: Any) -> Callable[[str], bool] | None:
     """Return the test of a value's text by a set, a mask or a suppressed label; None for any other label."""
     if isinstance(label, set | frozenset | tuple | list):
-        listed = {text_of(value) for value in label}
+        listed = {look_of(text_of(value)) for value in label}
         return lambda text: text in listed
     if not isinstance(label, str):
         if pd.isna(label):
             return lambda text: True  # noqa: ARG005
         label = text_of(label)
+    label = look_of(label)
     if (prefix := _beginnings(label)) is not None:
         return lambda text: text.startswith(prefix) and _DAY.match(text) is not None
     if label.strip() == "*":

@@ -154,6 +154,9 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         receipts.append(
             f"categories were made plain values{f', {unused} that no record has left out' if unused else ''}"
         )
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        receipts.append(f"zones are not written back ({column.dtype.tz}): the time is that of the clock there")
+        column = column.dt.tz_localize(None)
     kinds: set[Any] = {type(value) for value in column.dropna()} if column.dtype == object else {str}
     mixed = str in kinds and len(kinds) > 1
     if column.dtype == object and not (text or str in kinds):

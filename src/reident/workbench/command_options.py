@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -134,10 +134,17 @@ def tried_method(text: str) -> dict[str, Any]:
     return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
 
 
-def set_option(entry: Any, text: str) -> tuple[str, Any]:
-    """Read ``name=value`` by the type that the registry gives the parameter."""
-    name, value = parted(text, "--set", "name=value")
-    return name, None if value.lower() == "none" else entry.parameter(name).read(value)
+def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
+    """Read each ``name=value`` by the type that the registry gives the parameter of a method."""
+    if texts and entry is None:
+        raise ParameterError(f"`--set` must come with --method, a recipe holds its parameters, got {texts[0]!r}")
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, value = parted(text, "--set", "name=value")
+        if name in values:
+            raise ParameterError(f"`--set` must give {name} once, got {text!r} besides")
+        values[name] = None if value.lower() == "none" else entry.parameter(name).read(value)
+    return values
 
 
 def read_table(path: Path | None) -> Any:

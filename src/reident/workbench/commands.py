@@ -219,7 +219,7 @@ def protect(
         "household": household, "person": person, "impossible": impossible,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
-    of_method = dict(options.set_option(entry, text) for text in option or []) if entry else {}
+    of_method = options.set_options(entry, option or [])
     pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
     is_network = entry is not None and entry.data == "network"
     if is_network or (stated is not None and stated.schema.ends):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, check_table
+from reident.base import DataError, FloatArray, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
@@ -84,26 +84,32 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
-    placed, box = data.rename(columns={lat: LAT, lon: LON}), (-180.0, -90.0, 360.0, 90.0)
+    placed = data.rename(columns={lat: LAT, lon: LON})
     known = placed[LAT].notna() & placed[LON].notna()
     east, north = (placed.loc[known, name].to_numpy(float) for name in (LON, LAT))
-    why = "no degrees: for metres a CRS must be named"
     if crs not in (None, "EPSG:4326"):
-        import geopandas as gpd
-
         north, east = degrees_of(east, north, str(crs))
         for name, values in ((LAT, north), (LON, east)):
             placed[name] = placed[name].astype("float64")
             placed.loc[known, name] = values
-        area = gpd.GeoSeries([], crs=crs).crs.area_of_use
-        box = (-np.inf, -np.inf, np.inf, np.inf)
+    _check_most(north, east, crs, f"`lat` and `lon`, {lat!r} and {lon!r},")
+    return _possible(placed, refuses, f"{lat}, {lon}")
+
+
+def _check_most(north: FloatArray, east: FloatArray, crs: Any, what: str) -> None:
+    """Refuse places, degrees, of which most lie outside the area of their CRS; a few others count as missing."""
+    box, why = (-180.0, -90.0, 360.0, 90.0), "no degrees: for metres a CRS must be named"
+    if crs not in (None, "EPSG:4326"):
+        import geopandas as gpd
+
+        system = gpd.GeoSeries([], crs=crs).crs
+        area, box = system.area_of_use, (-np.inf, -np.inf, np.inf, np.inf)
         if area is not None and area.west < area.east:
             box = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
-        why = f"no places in {crs}: is it that, and are north and east not interchanged?"
+        why = f"no places in {system.to_string()}: is it that, and are north and east not interchanged?"
     within = (east >= box[0]) & (north >= box[1]) & (east <= box[2]) & (north <= box[3])
-    if len(within) and within.mean() < 0.5:  # a few others count as without a place
-        raise DataError(f"`lat` and `lon`, {lat!r} and {lon!r}, hold {why}")
-    return _possible(placed, refuses, f"{lat}, {lon}")
+    if len(within) and within.mean() < 0.5:
+        raise DataError(f"{what} hold {why}")
 
 
 def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any:
@@ -112,6 +118,9 @@ def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any
     if geometry and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
     lat, lon, odd = find_places(placed, "data")
+    if geometry:
+        known = odd | ~np.isnan(lat)
+        _check_most(lat[known], lon[known], placed.crs, f"`{geometry}`: most points")
     rows = np.flatnonzero(odd)
     if rows.size:
         listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")

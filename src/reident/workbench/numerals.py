@@ -23,7 +23,7 @@ AMONG_NUMBERS = NO_ANSWER | {
 }  # fmt: skip
 #: Units before or behind the numbers of a column.
 _UNIT = re.compile(
-    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg)?"
+    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg|°)?"
 )
 _INTEGER = re.compile(r"[+-]?\d+")
 #: Numbers of batches, which are no powers of ten: 12E3.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from reident.base import DataError, ParameterError
 from reident.base.cost import afford
 from reident.data.delimited import read_delimited
 from reident.data.header import table_of_rows
+from reident.tables.labels import text_of
 from reident.workbench.columns import is_gap
 
 #: The kinds of file that can be read, by the end of the name.
@@ -102,9 +104,9 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     _fits(path, _XML * size, f"{size:,} bytes of XML")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
-        sheets, n_coded = {}, {}
+        sheets, changes = {}, {}
         for page in book.worksheets:
-            sheets[page.title], n_coded[page.title] = _cells_of(page, path)
+            sheets[page.title], changes[page.title] = _cells_of(page, path)
     finally:
         book.close()
     sizes = {name: sum(len(row) for row in rows) for name, rows in sheets.items()}
@@ -114,33 +116,52 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     _fits(path, _PLAIN * len(cells) * len(columns), f"{len(cells):,} rows and {len(columns):,} columns")
     rows = [[row.get(j) for j in columns] for row in cells]
     table, receipts = table_of_rows(rows, path.name, None, names)
-    n = n_coded[chosen]
-    coded = [f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"] if n else []
     source = {"sheet": chosen, "parts": [name for name, size in sizes.items() if size]}
-    return table, source, [*receipts, *coded], notes
+    return table, source, [*receipts, *changes[chosen]], notes
 
 
-def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
-    """Return the cells of each row of a sheet that has some, by column, and how many are numbers shown as codes."""
+#: Several rows of one column that a sheet shows as one cell.
+_MERGED = re.compile(rb'mergeCell ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
+
+
+def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], list[str]]:
+    """Return the cells of each row of a sheet that has some, by column, and receipts."""
+    from openpyxl.utils import column_index_from_string
+
+    with sheet.parent._archive.open(sheet._worksheet_path) as xml:
+        found = _MERGED.findall(xml.read())
+    last_row = {(int(row), column_index_from_string(name.decode()) - 1): int(last) for name, row, last in found}
     sheet.reset_dimensions()  # a file may say too few, or a million
     rows: list[dict[int, Any]] = []
-    n_cells = n_coded = 0
-    for row in sheet.rows:
-        cells: dict[int, Any] = {}
+    n_cells = n_coded = n_wrong = n_merged = 0
+    merged: dict[int, tuple[int, Any]] = {}
+    for i, row in enumerate(sheet.rows, start=1):
+        cells = {j: value for j, (last, value) in merged.items() if i <= last}
+        n_merged += len(cells)
         for j, cell in enumerate(row):
             value = cell.value
-            if is_blank(value) or cell.data_type == "e":
+            if cell.data_type == "e":
+                n_wrong += 1
+                continue
+            if is_blank(value):
                 continue
             if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
                 form = _ZEROS.fullmatch(str(cell.number_format))
                 value = f"{int(value):0{len(form.group(1))}d}" if form and value >= 0 else int(value)
                 n_coded += isinstance(value, str)
             cells[j] = value
+            if (i, j) in last_row:
+                merged[j] = (last_row[i, j], value)
         if cells:
             rows.append(cells)
             n_cells += len(cells)
             _fits(path, _CELL * n_cells, f"more than {n_cells:,} cells")
-    return rows, n_coded
+    receipts = {
+        "numbers of a format such as 00000 are read as they are shown: codes with their zeros": n_coded,
+        "cells with an error such as #N/A are read as missing": n_wrong,
+        "cells below the first of merged ones take its value": n_merged,
+    }
+    return rows, [f"{count} {receipt}" for receipt, count in receipts.items() if count]
 
 
 def is_blank(cell: Any) -> bool:
@@ -182,32 +203,36 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
     meta = read(str(path), metadataonly=True)[1]
     n_rows = meta.number_rows or 0
     _fits(path, _PLAIN * n_rows * meta.number_columns, f"{n_rows:,} rows and {meta.number_columns:,} columns")
-    table, meta = read(str(path), apply_value_formats=True, formats_as_category=False)
-    labelled = [name for name in table.columns if meta.variable_value_labels.get(name)]
-    receipts = [f"{name}: codes were replaced by their labels" for name in labelled]
+    table, meta = read(str(path))
+    receipts = []
     notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
-    notes += _no_answers(table, meta.variable_value_labels)
     for name in table.columns:
-        column = table[name]
+        column, labels = table[name], meta.variable_value_labels.get(name, {})
+        codes = [code for code in column.dropna().unique() if code in labels]
+        if codes and 2 * len(codes) >= column.nunique():
+            often = Counter(labels.values())
+            texts = {
+                code: label if often[label] == 1 else f"{label} ({text_of(code)})" for code, label in labels.items()
+            }
+            counts = {
+                texts[code]: int((column == code).sum()) for code in codes if not isinstance(code, str) and code < 0
+            }
+            notes += [
+                f"{name}: {label!r} may mean missing ({n} records): --missing reads it so"
+                for label, n in counts.items()
+            ]
+            receipts.append(f"{name}: codes were replaced by their labels")
+            table[name] = column = column.astype(object).map(
+                lambda cell, texts=texts: texts.get(cell, cell), na_action="ignore"
+            )
+        elif codes:
+            said = ", ".join(f"{text_of(code)} {labels[code]!r}" for code in codes[:5])
+            notes.append(f"{name}: few of its numbers have a label and it stays a number: {said}")
         if column.dtype == object:
             table[name] = column.map(lambda cell: None if cell == "" else cell)
         elif pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
             table[name] = column.astype("Int64" if column.isna().any() else "int64")
     return table, {}, receipts, notes
-
-
-def _no_answers(table: pd.DataFrame, labels: Mapping[str, Mapping[Any, str]]) -> list[str]:
-    """Return notes about labels of negative codes, which surveys have for answers that were not given."""
-    notes = []
-    for name, meanings in labels.items():
-        negative = [label for code, label in meanings.items() if isinstance(code, int | float) and code < 0]
-        counts = {label: int((table[name] == label).sum()) for label in negative if name in table}
-        notes += [
-            f"{name}: {label!r} may mean missing ({n} records): --missing reads it so"
-            for label, n in counts.items()
-            if n
-        ]
-    return notes
 
 
 def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any) -> _Read:
@@ -226,9 +251,16 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
 
 
 def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
+    import shapely
+
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
     receipts: list[str] = []
+    shapes = table.geometry.to_numpy()
+    alone = (table.geometry.geom_type == "MultiPoint").to_numpy() & (shapely.get_num_geometries(shapes) == 1)
+    if alone.any():
+        table = table.set_geometry(table.geometry.where(~alone, shapely.get_geometry(shapes, 0)))
+        receipts.append(f"{alone.sum()} shapes of one point each are read as points")
     if crs is not None and table.crs is None:
         table = table.set_crs(crs)
         receipts.append(f"the file names no CRS: its coordinates were read as {crs}")

@@ -15,6 +15,7 @@ from reident.base import (
     check_listed,
     check_mapping,
     check_real,
+    check_several,
     check_text,
 )
 from reident.data._yaml import text_hint
@@ -139,10 +140,30 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
         raise ParameterError("`file` or a `recipe` that names one must be given")
     folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
     path = folder / str(stated and stated.file) if file is None else file
-    opened = open_file(path, **({} if stated is None else dict(stated.reading)) | reading)
+    options = ({} if stated is None else dict(stated.reading)) | reading
+    opened = open_file(path, **options)
     if stated is not None:
         stated.check_columns(opened)
+        texts = [*check_several(options.get("text"), "text")]
+        as_texts = [
+            name for name in _of_other_type(stated, opened, texts) if stated.schema.columns[name].type == "text"
+        ]
+        if as_texts:
+            opened = open_file(path, **options | {"text": [*texts, *as_texts]})
+        for name in _of_other_type(stated, opened, texts):
+            wanted, found = (schema.columns[name].type for schema in (stated.schema, opened.schema))
+            raise ParameterError(f"`type` of {name} must be {found}, as its cells are, or text, got {wanted!r}")
     return opened, stated or recipe_of(opened, str(path), reading)
+
+
+def _of_other_type(stated: Recipe, opened: OpenedFile, texts: list[str]) -> list[str]:
+    """Return the columns whose cells are of another type than a recipe says, but those that it reads as `texts`."""
+    pairs = {name: {column.type, opened.schema.columns[name].type} for name, column in stated.schema.columns.items()}
+    return [
+        name
+        for name, types in pairs.items()
+        if len(types) > 1 and "" not in types and types != {"integer", "number"} and name not in texts
+    ]
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -176,7 +197,7 @@ def read_recipe(path: str | Path) -> Recipe:
     values = read_values(path)
     of_schema = ("columns", "places", "population")
     for name in values:
-        check_choice(name, "recipe", (*(set(Recipe.__dataclass_fields__) - {"schema"}), *of_schema))
+        check_choice(name, "recipe", (*(key for key in Recipe.__dataclass_fields__ if key != "schema"), *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}
     schema = Schema.of_recipe({name: stated.pop(name, None) for name in of_schema}, Path(path).parent)
     recipe = Recipe(schema=schema, **stated)
@@ -191,6 +212,8 @@ def read_recipe(path: str | Path) -> Recipe:
     check_choice(recipe.intruder, "intruder", INTRUDERS)
     check_choice(recipe.impossible, "impossible", IMPOSSIBLE)
     for name in ("chain", "methods"):
+        if isinstance(getattr(recipe, name), Mapping):
+            raise ParameterError(f"`{name}` must be a list of steps, each behind a hyphen, got one without")
         for step in check_listed(getattr(recipe, name), name):
             _check_step(step, name)
     return recipe

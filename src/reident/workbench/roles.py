@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, check_real
+from reident.base import DataError, FloatArray, ParameterError, check_real
 from reident.networks._reading import end_columns
+from reident.places.points import check_crs
 from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
 
@@ -57,8 +58,13 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: Mapping[s
                 f"{name}: texts of places; as two columns of numbers, latitude and longitude in degrees, they would be "
                 "taken as places"
             )
+    if hasattr(table, "to_crs"):
+        return notes + [f"{table.geometry.name}: {note}" for note in _odd_geometry(table.geometry)]
     if places is not None:
-        return notes + [f"{places['lat']}, {places['lon']}: {note}" for note in _odd_places(table, places)]
+        lat, lon = places["lat"], places["lon"]
+        north, east = table[[lat, lon]].astype(float).to_numpy(np.float64).T
+        note = _odd_places(north, east, f"--lat {lon} --lon {lat}", degrees=places["crs"] in (None, "EPSG:4326"))
+        return notes + [f"{lat}, {lon}: {line}" for line in note]
     return notes + [
         f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
         "names the CRS of metres"
@@ -66,19 +72,33 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: Mapping[s
     ]
 
 
-def _odd_places(table: pd.DataFrame, places: Mapping[str, Any]) -> list[str]:
+def _odd_geometry(geometry: Any) -> list[str]:
+    """Return notes about the places of a geographic file."""
+    if shapes := sorted(set(geometry.geom_type.dropna()) - {"Point"}):
+        return [f"holds {', '.join(shapes)}, no points where records are: the role other leaves it out"]
+    if geometry.crs is None:
+        return []
+    try:
+        check_crs(geometry.crs, "crs")
+    except ParameterError as error:
+        return [str(error)]
+    places = geometry.to_crs("EPSG:4326")
+    return _odd_places(places.y.to_numpy(float), places.x.to_numpy(float), "correct the file")
+
+
+def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bool = True) -> list[str]:
     """Return where the places lie, and which are impossible, at 0, 0, or seem to have their coordinates exchanged."""
-    cells = table[[places["lat"], places["lon"]]].astype(float).dropna()
-    north, east = cells.to_numpy(np.float64).T
+    records = np.flatnonzero(~np.isnan(north) & ~np.isnan(east))
+    north, east = north[records], east[records]
     if not north.size:
         return []
     ranges = f"{north.min():.6g} to {north.max():.6g} north, {east.min():.6g} to {east.max():.6g} east"
-    notes = [f"places from {ranges}; --lat {places['lon']} --lon {places['lat']} if these are exchanged"]
+    notes = [f"places from {ranges}; {advice} if these are exchanged"]
     if n := int(((north == 0) & (east == 0)).sum()):
         notes.append(f"{n} record(s) at 0, 0: perhaps without a place")
     impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
-    if places["crs"] in (None, "EPSG:4326") and impossible.any():
-        record = int(table.index.get_indexer(cells.index[impossible])[0]) + 1
+    if degrees and 0 < impossible.mean() <= 0.5:  # else they are metres
+        record = records[impossible][0] + 1
         notes.append(
             f"{impossible.sum()} record(s) with an impossible place, such as record {record}: left out as a place"
         )

@@ -37,6 +37,8 @@ ROLES = {
     "free text": "may name persons: never released",
     "other": "left out unless it is named",
 }
+#: What the cells of a column are.
+TYPES = ("integer", "number", "date", "text", "geometry")
 #: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
 DECLARED = ("new", "derived")
 #: Keywords for roles, and the words of a recipe.
@@ -246,9 +248,12 @@ class Schema:
             check_real(population, "population", low=1)
         columns, new, derived = {}, {}, []
         for name, stated in check_mapping(values.get("columns") or {}, "columns").items():
-            check_text(name, "columns", optional=False)
-            role = check_mapping(stated, f"columns: {name}").get("role", "other")
-            check_choice(role, f"role of {name}", (*ROLES, *DECLARED))
+            if not isinstance(name, str):
+                raise ParameterError(f"`columns` must have texts as names, got {name!r}: in quotes it is text")
+            for key in check_mapping(stated, f"columns: {name}"):
+                check_choice(key, f"entry of {name}", (*Column.__dataclass_fields__, "word"))
+            role = check_choice(stated.get("role", "other"), f"role of {name}", (*ROLES, *DECLARED))
+            check_choice(stated.get("type", ""), f"type of {name}", ("", *TYPES))
             if role == "new":
                 new[name] = str(stated.get("word", ""))
                 continue
@@ -262,6 +267,8 @@ class Schema:
                 fields["hierarchy"] = str(folder / file)
             if fields.get("secret") is not None:
                 check_listed(fields["secret"], f"secret values of {name}")
+                if role != "sensitive":
+                    raise ParameterError(f"`secret` of {name} must be left out, its role is not sensitive")
             columns[name] = Column(**fields)
         return cls(columns, places, population, new=new, derived=tuple(derived))
 
