@@ -175,7 +175,7 @@ class TestTolerance:
             low, high = self._window(method, options, known)
             fresh = release(known, method, options, rng=11)
             upper = np.triu_indices(60, 1)
-            gone = (release(known, NONE).distances() - fresh.distances())[upper]
+            gone = (release(known, NONE).distances_km - fresh.distances_km)[upper]
             # 1,770 dependent deviations: the share of one release scatters by a few per cent.
             assert 0.42 < ((gone >= low) & (gone <= high)).mean() < 0.58, method
 

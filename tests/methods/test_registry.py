@@ -10,7 +10,7 @@ import pytest
 
 from judged import records
 from reident.base import DataError, ParameterError, Real
-from reident.methods import ENTRIES, Entry, Parameter, find, methods_table
+from reident.methods import ENTRIES, Entry, find, methods_table
 from reident.methods.forms import ARGUMENTS, release
 from samples import data_of
 
@@ -77,4 +77,4 @@ def test_table_and_lookup():
         find("coordinate_noise").check({"sigma_deg": -1})
     with pytest.raises(ParameterError, match="`k` must be at least 1"):
         find("mondrian").check({"k": 0})
-    assert Parameter("x", Real(0, 1, open_low=True)).range == "(0, 1]"
+    assert Real(0, 1, open_low=True).range == "(0, 1]"

@@ -327,6 +327,7 @@ def test_pajek_files_without_labels(tmp_path, text, edges):
     ("text", "message"),
     [
         ("# x\n0 1 2 3\n1 4 5\n2 6\n", "got 2 to 4: of a list of neighbours"),
+        ("#made.py\n# GMT\n#\n0 1 2 3\n1 4 5\n2\n", "got 1 to 4: of a list of neighbours"),
         ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", r"end in \.mtx"),
         ("*Vertices 2\n*Edges\n1 2\n", r"end in \.net"),
         ('Creator "x"\ngraph\n[\n node [ id 1 ]\n]\n', r"end in \.gml"),
@@ -341,6 +342,14 @@ def test_lists_of_neighbours_and_other_formats_are_not_read_as_relations(tmp_pat
     (tmp_path / "g.txt").write_text(text)
     with pytest.raises(DataError, match=message):
         read_graph(tmp_path / "g.txt", simplify=True)
+
+
+def test_ends_and_names_are_for_tables(tmp_path):
+    path = write_graph(nx.path_graph(3), tmp_path / "g.graphml")
+    for options in ({"columns": ["u", "v"]}, {"names": ["u", "v"]}):
+        for read in (read_graph, read_relations):
+            with pytest.raises(ParameterError, match=r"must be left out for 'g\.graphml'"):
+                read(path, **options)
 
 
 @pytest.mark.parametrize("names", [list(range(20)), FIRST_NAMES])

@@ -110,7 +110,9 @@ def rows_of_text(
         head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
     except csv.Error as error:
         raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
-    data_rows = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    # What stands above a comment is one, too.
+    last = max((i for i, head_row in enumerate(head_rows) if _is_comment(*head_row, width, separator)), default=-1)
+    data_rows = [row for _, row in head_rows[last + 1 :]]
     if head_rows and not data_rows:
         data_rows = _names_in_comment(*head_rows[-1], rows, width, separator)
     n_comments = len(head_rows) - len(data_rows)

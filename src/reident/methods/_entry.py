@@ -55,24 +55,9 @@ class Parameter:
     grid: tuple[Any, ...] = ()
 
     @property
-    def kind(self) -> str:
-        """float, int, bool, choice or text."""
-        return self.rule.kind
-
-    @property
-    def range(self) -> str:
-        """The interval of a number, the values of a choice."""
-        return self.rule.range
-
-    @property
     def unit(self) -> str:
         """Empty for a pure number."""
         return self.rule.unit
-
-    @property
-    def choices(self) -> tuple[Any, ...]:
-        """The values of a choice."""
-        return self.rule.choices if isinstance(self.rule, Choice) else ()
 
     def read(self, text: str) -> Any:
         """Return the value of a typed text."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import ParameterError, check_choice
+from reident.base import Choice, ParameterError, check_choice
 from reident.methods._entries import ENTRIES
 from reident.methods._entry import CALLS, DATA, NAMES, ROLES, Entry
 from reident.methods.release import RELEASES
@@ -164,8 +164,8 @@ def describe(entry: Entry) -> dict[str, Any]:
         "parameters": [
             {
                 "name": option.name,
-                "type": option.kind,
-                "range": list(option.choices) if option.choices else option.range,
+                "type": option.rule.kind,
+                "range": list(option.rule.choices) if isinstance(option.rule, Choice) else option.rule.range,
                 "unit": option.unit,
                 "default": defaults[option.name],
             }

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, check_choice
+from reident.base import BoolArray, FloatArray, IntArray, check_choice
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.distances import great_circle_km
 from reident.places.points import LAT as LAT
@@ -96,18 +96,6 @@ class Release:
     def distances_km(self) -> FloatArray | None:
         """Distances between the released records, km: those released, or those of released places; None without."""
         return self.between(np.arange(len(self.table))) if self.has_places else self.matrix_km
-
-    def distances(self) -> FloatArray:
-        """Return `distances_km`.
-
-        Raises
-        ------
-        DataError
-            If the form has none.
-        """
-        if self.distances_km is None:
-            raise DataError(f"a release of the form {self.form!r} has no distances between its records")
-        return self.distances_km
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,8 +50,8 @@ def _suffix(path: Path) -> str:
 
 
 def is_graph_file(path: Path) -> bool:
-    """Decide by its name whether a file holds a graph and no table."""
-    return _FORMATS.get(_suffix(path), "csv") != "csv"
+    """Decide by its name whether a file may hold a graph."""
+    return _suffix(path) in _FORMATS | _TABLES
 
 
 def format_of(path: Path, *, is_written: bool = False) -> str:
@@ -82,6 +82,9 @@ def read_raw(
         raise DataError(f"`path` must name a file that exists: there is no graph file at {str(path)!r}")
     if kind == "csv":
         return edges_of_cells(*cells_of(path, columns, names), path.name, simplify=simplify)
+    for name, value in (("columns", columns), ("names", names or None)):
+        if value is not None:
+            raise ParameterError(f"`{name}` must be left out for {path.name!r}, it is for tables, got {value!r}")
     try:
         graph = read_format(path, kind)
     except DataError:
@@ -169,7 +172,9 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
                 text = "\n".join(_EDGE_DATA.sub("", line) for line in lines)
             rows, dialect, _ = rows_of_text(text, path.name)
             separator = dialect["separator"]
-            if rows and max(map(len, rows)) == 1 and min(len(row[0].split()) for row in rows) > 1:
+            words = [row[0].split() for row in rows if len(row) == 1]
+            are_numbers = all(word.lstrip("-").isdigit() for row in words for word in row)
+            if rows and len(words) == len(rows) and (min(map(len, words)) > 1 or are_numbers):
                 rows, separator = rows_of_text(text, path.name, " ")[0], " "
     except (DataError, ParameterError):
         raise
@@ -229,7 +234,7 @@ def edges_of_cells(
     if absent:
         raise DataError(
             f"{file!r} must have the columns {list(columns)}, got {list(table.columns)}: "
-            "name an edge's two ends with `columns`"
+            "name an edge's two ends with `columns` (--ends)"
         )
     first, second = (table[column].str.strip() for column in columns)
     if simplify and (first == "").any():

@@ -175,7 +175,7 @@ class Relations:
 def read_relations(path: str | Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> Relations:
     """Read a network from a file, simplified as by `read_graph`, and the marks of an edge list's nodes."""
     if format_of(as_path(path)) != "csv":
-        network = read_network(path, columns, simplify=True)
+        network = read_network(path, columns, names=names, simplify=True)
         return Relations(network, pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object)))
     return relations_of(*cells_of(as_path(path), columns, names), Path(path).name)
 

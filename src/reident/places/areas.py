@@ -105,6 +105,8 @@ def _polygons(areas: Any, name: str) -> Any:
         raise DataError(
             f"`{name}` must be a GeoDataFrame or GeoSeries of polygons with a CRS, got {type(areas).__name__}"
         )
+    if other := sorted(set(areas.geometry.geom_type.dropna()) - {"Polygon", "MultiPolygon"}):
+        raise DataError(f"`{name}` must hold polygons, got {', '.join(other)}")
     return areas.geometry.to_crs("EPSG:4326").to_numpy()
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PUBLISHED", "PURPLE", "SKY", "STYLE", "YELLOW", "Figures"]
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PUBLISHED", "PURPLE", "SKY", "STYLE", "YELLOW", "Figures", "draw_spread"]
 
 # Okabe and Ito's palette. A method keeps its colour through a notebook.
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
@@ -125,6 +126,14 @@ class Figures:
         plt.close(figure)  # the notebook shows the saved picture, without a second drawing
         display(Image(shown.getvalue(), width=round(self.width_mm * 4)))  # type: ignore[no-untyped-call]
         return Markdown(f"*{caption}*")
+
+
+def draw_spread(ax: Axes, groups: Any, *, share: float = 0.9, shift: float = 0.0, **style: Any) -> None:
+    """Draw the mean of each group over its key, moved by `shift`, with a bar that holds this share of its values."""
+    mean, low, high = groups.mean(), groups.quantile((1 - share) / 2), groups.quantile((1 + share) / 2)
+    bars = np.clip([mean - low, high - mean], 0, None)
+    usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
+    ax.errorbar(mean.index + shift, mean, bars, **usual | style)
 
 
 def _save_caption(file: Path, name: str, title: str, caption: str) -> None:

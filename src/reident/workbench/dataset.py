@@ -123,11 +123,15 @@ class Dataset:
         self.schema = schema
         self.named_network = network
         self.network = None if network is None else self._ordered(network)
-        self._take(_SETTINGS | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS})
+        self._take(keywords)
         self.schema = schema.with_roles(**keywords) if keywords else schema
 
-    def _take(self, settings: Mapping[str, Any]) -> None:
-        """Check and store keywords that are no roles."""
+    def _take(self, keywords: dict[str, Any]) -> None:
+        """Take keywords that are no roles out of all keywords, check and store them."""
+        stored = {
+            name: vars(self).get("forms" if name == "hierarchies" else name, _SETTINGS[name]) for name in _SETTINGS
+        }
+        settings = stored | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
         self.forms = dict(check_mapping(settings["hierarchies"], "hierarchies", optional=True))
         self.public = dict(settings["public"] or {})
         tables = {name: settings[name] for name in ("register", "control")}
@@ -221,10 +225,9 @@ class Dataset:
 
     def with_roles(self, **keywords: Any) -> Dataset:
         """Return the same data with other roles, or with other keywords of `Dataset`."""
-        stored = {name: self.forms if name == "hierarchies" else getattr(self, name) for name in _SETTINGS}
-        settings = stored | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
-        dataset = self._changed(schema=self.schema.with_roles(**keywords))
-        dataset._take(settings)
+        dataset = self._changed()
+        dataset._take(keywords)
+        dataset.schema = self.schema.with_roles(**keywords)
         return dataset
 
     @property

@@ -136,25 +136,30 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     }
 
 
+def _released(assessment: Any) -> pd.DataFrame | None:
+    """Return the records of the advised release; None for a network, or without one."""
+    search = assessment.search
+    has_records = search is not None and search is not assessment.network and search.released is not None
+    return pd.DataFrame(search.released) if has_records else None
+
+
 def _left_out(assessment: Any) -> str:
     """Return a sentence that names the columns that the advised release lacks and may have."""
-    search = assessment.search
-    if search is None or search.released is None or search is assessment.network:
+    released, columns = _released(assessment), assessment.profile.columns
+    if released is None:
         return ""
-    columns = assessment.profile.columns
-    absent = columns[~columns["column"].isin(search.released.columns) & ~columns["role"].isin(_NEVER)]
+    absent = columns[~columns["column"].isin(released.columns) & ~columns["role"].isin(_NEVER)]
     return _LEFT_OUT.format(", ".join(absent["column"].astype(str))) if len(absent) else ""
 
 
 def _rows(assessment: Any) -> pd.DataFrame | None:
     """Return some records of the advised release below the same records as they were."""
-    search = assessment.search
-    if search is None or search.released is None or search is assessment.network:
+    released = _released(assessment)
+    if released is None:
         return None
-    released = pd.DataFrame(search.released)
-    columns = [name for name in search.original.columns if name in released]
-    chosen = released.index[:_ROWS]
-    parts = [search.original.loc[chosen, columns].astype(object), released.loc[chosen, columns].astype(object)]
+    original, chosen = assessment.search.original, released.index[:_ROWS]
+    columns = [name for name in original.columns if name in released]
+    parts = [table.loc[chosen, columns].astype(object) for table in (original, released)]
     both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
     both["record"] += 1
     return both.sort_values("record", kind="stable") if columns else None
@@ -170,14 +175,13 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     search = assessment.search
     if search is None:
         return {"riskiest": None}
-    after = search.after is not None
-    persons = (search.after or search.before).persons
-    top = persons.sort_values("risk", ascending=False, kind="stable").head(_RISKIEST)
+    persons = (search.after or search.before).worst
+    top = persons.head(_RISKIEST)
     known = [name for name in search.original.columns if name in search.known]
     table = search.original.loc[top.index, known].astype(object)
     record = top.index if assessment.network is search else top.index + 1  # a node has its name
     risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
-    where = "advised release" if after else "data as they are"
+    where = "advised release" if search.passed else "data as they are"
     label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
     label += ", of several of a person the first" if len(persons) < len(search.original) else ""
     return {
