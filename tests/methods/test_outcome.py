@@ -89,3 +89,9 @@ def test_a_person_of_unknown_presence_counts_as_present():
     assert persons["top"].iloc[200:].tolist() == plain["top"].iloc[200:].tolist()
     assert persons["above"].iloc[200:].all()
     assert not persons["above"].iloc[:200].any()
+
+
+def test_few_claims_of_which_none_is_right_are_no_better_than_guessing():
+    claimed = np.where(np.arange(500) < 5, 0.4, 0.0)
+    assert not person_risks(outcome(claimed, np.zeros(500)), limit=0.25)[1]["above"].any()
+    assert person_risks(outcome(claimed, np.arange(500) == 0), limit=0.25)[1]["above"].sum() == 5

@@ -13,7 +13,7 @@ import reident as rd
 from check_cases import ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
 from office import office
 from reident.workbench.check.dependence import Features, dependence
-from reident.workbench.check.evidence import true_places
+from reident.workbench.check.evidence import true_places, turned_back
 
 DOCS = Path(__file__).parents[2] / "docs" / "check.md"
 TABLE = people()
@@ -151,6 +151,57 @@ def test_a_declared_column_without_a_role_must_not_follow_a_known_one():
     assert any("remark: released, and assumed unknown" in note for note in honest.notes)
 
 
+def carriers():
+    """Return columns under the name of an original one that hold another one, by name."""
+    rng, born = np.random.default_rng(6), pd.to_datetime(TABLE["born"])
+    tenth = pd.qcut(TABLE["income"], 10, labels=False)
+    return {
+        "codes beside an own number": {"plz": recoded(TABLE["plz"] + born.dt.year.astype(str), rng)},
+        "a pseudonym of another column": {"income": recoded(TABLE["born"], rng)},
+        "the last sign": {"income": TABLE["income"] // 10000 * 10000 + 100 * (born.dt.year % 100)},
+        "values of the own column": {"plz": np.sort(TABLE["plz"].unique())[tenth]},
+        "a function of its own": {"income": np.sin(TABLE["income"] / 1000)},
+        "finer than a sensitive value": {"ill": TABLE["ill"] + recoded(born.dt.year, rng).astype(str)},
+    }
+
+
+@pytest.mark.parametrize("name", carriers())
+def test_a_column_that_carries_another_one_is_refused(name):
+    verdict = judge(coarse(TABLE).assign(**carriers()[name]), attacks=["exact_join"], **ROLES)
+    assert verdict.exit_code == 3
+
+
+def test_perturbed_columns_carry_nothing():
+    rng, income = np.random.default_rng(6), TABLE["income"]
+    exchanged = income.groupby(TABLE["sex"]).transform(rng.permutation)
+    for column in (exchanged, (income * np.exp(rng.normal(0, 1, N))).round()):
+        verdict = judge(coarse(TABLE).assign(income=column), attacks=["exact_join", "nearest_record"], **ROLES)
+        assert verdict.passed, verdict.sentence
+
+
+def test_dates_with_much_noise_and_permuted_numbers_of_households_tell_nothing():
+    rng, roles = np.random.default_rng(6), {**ROLES, "attacks": "quick"}
+    noise = pd.to_timedelta(rng.integers(-90_000, 90_000, N), unit="D")
+    cells = coarse(TABLE).assign(born=(pd.Timestamp("1960-01-01") + noise).strftime("%Y-%m-%d"))
+    cells["hh"] = recoded(rng.permutation(TABLE["hh"]), rng)
+    verdict = judge(cells, household="hh", **roles)
+    assert verdict.passed, verdict.sentence
+
+
+def test_sensitive_values_that_were_permuted_tell_nothing():
+    shuffled = np.random.default_rng(0).permutation(TABLE["ill"])
+    verdict = judge(coarse(TABLE).assign(ill=shuffled), **ROLES)
+    assert verdict.passed, verdict.sentence
+
+
+def test_records_that_are_suppressed_whole_are_in_no_class():
+    table = TABLE[["sex", "plz"]]
+    cells = table.mask(pd.Series(np.arange(N) % 40 == 0), "*")
+    verdict = judge(cells, table, attacks=["exact_join"], quasi=["sex", "plz"])
+    sizes = cells.groupby(["sex", "plz"])["sex"].transform("size")
+    assert verdict.attacks["risk"].item() == pytest.approx((1 / sizes[cells["sex"] != "*"]).sum() / N)
+
+
 def test_a_renamed_column_is_called_and_a_derived_one_is_known():
     cells = coarse(TABLE).rename(columns={"income": "pay", "sex": "SEX"})
     assert not judge(cells, attacks=["exact_join"], **ROLES).passed
@@ -218,6 +269,17 @@ def test_a_synthetic_table_is_judged_against_a_control():
     assert rd.check(synthetic, real, **roles).exit_code == 0
     copied = pd.concat([synthetic.iloc[60:], real.iloc[:60]], ignore_index=True)
     assert rd.check(copied, real, **roles).exit_code == 3
+    real, control, synthetic = (
+        part.assign(lat=rng.uniform(47, 54, 300), lon=rng.uniform(7, 14, 300)) for part in (real, control, synthetic)
+    )
+    roles |= {"control": control, "lat": "lat", "lon": "lon"}
+    assert rd.check(synthetic, real, **roles).exit_code == 0
+    near = pd.concat([synthetic.iloc[30:], real.iloc[:30].assign(age=real["age"] + 1)], ignore_index=True)
+    assert rd.check(near, real, **roles).exit_code == 3
+    assert rd.check(synthetic.assign(lat=real["lat"], lon=real["lon"]), real, **roles).exit_code == 3
+    for wrong in (control.iloc[:5], real, control[[]].assign(x=1)):
+        with pytest.raises(rd.DataError, match="`control` must"):
+            rd.check(synthetic, real, **{**roles, "control": wrong})
 
 
 def test_true_places_refuse_beyond_chance():
@@ -231,6 +293,17 @@ def test_true_places_refuse_beyond_chance():
     assert true_places(few, true, rows)
     villages = np.round(true, 0)  # of a few villages, exchanged at random: some stay by chance
     assert not true_places(villages[rng.permutation(500)], villages, rows)
+
+
+def test_a_map_that_was_turned_or_shrunk_as_a_whole_is_turned_back():
+    rng = np.random.default_rng(0)
+    true, rows = rng.uniform(47, 54, (500, 2)), rng.permutation(500)
+    for turn in ([[0, 1], [1, 0]], [[0.8, -0.6], [0.6, 0.8]], [[0.01, 0], [0, 0.01]]):
+        shown = true[rows] @ np.array(turn) + 5
+        np.testing.assert_allclose(turned_back(shown, true, rows), true[rows])
+    assert turned_back(true[rows[::-1]], true, rows) is None
+    assert turned_back(np.full((500, 2), 50.0), true, rows) is None
+    assert turned_back(true[rows] + rng.normal(0, 0.1, (500, 2)), true, rows) is None
 
 
 def test_an_undeclared_file_or_sheet_refuses(tmp_path):
@@ -314,3 +387,22 @@ def test_a_network_is_judged_along_the_pairs_of_its_nodes(tmp_path):
     assert rd.check(other, dataset).exit_code == 4
     same = rd.check(graph, dataset, "same order", **quick)
     assert any(finding.subject == "nodes" for finding in same.findings)
+
+
+def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
+    import networkx as nx
+
+    graph = nx.relabel_nodes(nx.gnm_random_graph(200, 300, seed=1), {i: f"n{i:03d}" for i in range(200)})
+    other, at_random = nx.gnm_random_graph(200, 300, seed=2), keyed(range(200))
+    for names, order, expected in (
+        ([f"person {i:03d}" for i in range(200)], range(200), "follow"),
+        (at_random, range(200), "order"),
+        (at_random, np.argsort(at_random), ""),
+    ):
+        released = nx.Graph()
+        released.add_nodes_from(names[i] for i in order)
+        released.add_edges_from((names[i], names[j]) for i, j in other.edges)
+        pairs = pd.DataFrame({"original_node": list(graph), "released_node": names})
+        verdict = rd.check(released, rd.Dataset(graph), pairs, attacks=["degree"])
+        problems = [finding.problem for finding in verdict.findings if finding.subject == "nodes"]
+        assert (expected in problems[0]) if expected else not problems

@@ -67,7 +67,7 @@ def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
     ):
         with pytest.raises((DataError, ParameterError), match=re.escape(said)):
             raise run(metres["moved utm32"], *named, *options, "--id", "nr").exception
-    with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
+    with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*--release-crs EPSG"):
         raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832", "--id", "nr").exception
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
         raise run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--crs", "EPSG:25832").exception
@@ -84,6 +84,39 @@ def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
     found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
     assert found.exit_code == 3, found.output
     assert "nearest_place          above the limit" in found.output
+
+
+def test_a_release_in_another_system_than_the_original_is_read_by_its_own(tmp_path):
+    rng = np.random.default_rng(2)
+    sex, order = rng.choice(list("fm"), 200), rng.permutation(200)
+    true = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
+    original = gpd.GeoDataFrame({"sex": sex}, geometry=true)
+    original.to_file(tmp_path / "o.gpkg")
+    original.iloc[order].to_crs("EPSG:25832").to_file(tmp_path / "r.gpkg")
+    verdict = rd.check(tmp_path / "r.gpkg", rd.open_dataset(tmp_path / "o.gpkg"), order, attacks=["nearest_place"])
+    assert "places" in [finding.subject for finding in verdict.findings]
+    text = original[["sex"]].assign(geometry=original.geometry.to_wkt()).iloc[order]
+    verdict = rd.check(pd.DataFrame(text), original, order, quasi="sex", attacks=["exact_join"])
+    assert any("holds places" in finding.problem for finding in verdict.findings)
+
+
+def test_an_index_of_a_parquet_file_is_a_column(tmp_path):
+    people = pd.DataFrame({"sex": list("fm") * 50, "nr": np.arange(100) * 7})
+    order = np.random.default_rng(0).permutation(100)
+    people[["sex"]].set_axis(people["nr"].to_numpy()).iloc[order].to_parquet(tmp_path / "r.parquet")
+    verdict = rd.check(tmp_path / "r.parquet", people, order, quasi="sex", attacks=["exact_join"])
+    assert "index" in [finding.subject for finding in verdict.findings]
+
+
+def test_cells_are_rewritten_into_a_new_file_of_a_kind_that_holds_nothing_else(tmp_path):
+    people = pd.DataFrame({"sex": list("fm") * 50})
+    people.to_csv(tmp_path / "o.csv", index=False)
+    common = [tmp_path / "o.csv", "--against", tmp_path / "o.csv", "--quasi", "sex", "--rewrite"]
+    for name in ("o.csv", "r.doc"):
+        with pytest.raises(DataError, match="`rewrite` must"):
+            raise run(*common, tmp_path / name).exception
+    with pytest.raises(DataError, match="without a geometry"):
+        raise run(*common, tmp_path / "r.gpkg").exception
 
 
 def test_a_geometry_that_the_original_lacks_is_undeclared():

@@ -56,7 +56,7 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     right = confidence * agreement.holds(persons, knowledge.truth)
     some = np.diff(agreement.starts) > 0  # of each group the first record of the first class that agrees with it
     rows = np.full(len(some), -1)
-    row_of = first_rows(agreement.classes, int(agreement.classes.max(initial=-1)) + 2)
+    row_of = first_rows(agreement.classes, len(agreement.sizes) + 1)  # one more for suppressed records
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
     labels = release.labels(rows[agreement.groups])
     claims = claims_about(knowledge, persons, labels, confidence, right, 1 / max(1, len(release.table)))

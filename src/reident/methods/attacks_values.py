@@ -13,6 +13,7 @@ from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, refused
 from reident.methods.release import Knowledge, Release
+from reident.tables.agreement import KEPT
 from reident.tables.classes import encode_column
 from reident.tables.labels import common_texts, places_among, with_gaps
 
@@ -33,6 +34,7 @@ class _Shares:
     prior: FloatArray
     labels: pd.Index
     truth: IntArray
+    kept: bool  # whether released values are the persons' own
     description: str
 
     @property
@@ -63,7 +65,12 @@ class _Shares:
         labels = np.where(is_claimed, self.labels.to_numpy(object)[codes], None)
         persons = np.arange(len(claim))
         claims = claims_about(knowledge, persons, labels, np.where(is_claimed, confidence, 0.0), right, base)
-        return Outcome(claims, "attribute", f"{self.description}{description}", proven=True)
+        return self.claimed(claims, f"{self.description}{description}")
+
+    def claimed(self, claims: pd.DataFrame, assumption: str) -> Outcome:
+        """Return claims whose confidence the released values prove; of perturbed values it is compared to guessing."""
+        claims = claims if self.kept else claims.assign(control=claims["base"])
+        return Outcome(claims, "attribute", assumption, proven=self.kept)
 
 
 def _shares(release: Release, knowledge: Knowledge) -> _Shares:
@@ -93,7 +100,12 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
     columns = ", ".join(map(str, knowledge.unperturbed(release)))
     description = f"the intruder knows {columns} of each person exactly"
-    return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, description)
+    persons, records = knowledge.pairs()
+    is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
+    own = truth[persons][is_held] == codes[records][is_held]
+    kept = not own.size or own.mean() >= KEPT
+    columns_of = spread.col[order].astype(np.int64)
+    return _Shares(of, starts, columns_of, counts, totals, prior, values, truth, kept, description)
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -201,7 +213,7 @@ def similarity(
     right = np.where(close[of] & (shares.truth >= 0), (true_numbers >= low[of]) & (true_numbers <= high[of]), 0.0)
     claims = claims_about(knowledge, np.arange(len(of)), claim[of], np.where(close, sure, 0.0)[of], right, base[of])
     description = f"{shares.description}, and claims an interval where all values lie within {width:.0%} of the range"
-    return Outcome(claims, "attribute", description, proven=True)
+    return shares.claimed(claims, description)
 
 
 def background_knowledge(

@@ -175,7 +175,12 @@ def _confidence_risks(claims: pd.DataFrame, outcome: Outcome) -> tuple[FloatArra
     risk = claims["confidence"].to_numpy(float)
     if outcome.what == "attribute":
         risk = gain(risk, claims["base"])
-    return risk, np.where(outcome.proven | (risk > _guess(claims, outcome)), risk, 0.0)
+    top = np.where(outcome.proven | (risk > _guess(claims, outcome)), risk, 0.0)
+    if not outcome.proven:  # claims of a kind of which none is right are no better than guessing
+        right = claims["right"].to_numpy(float)
+        for kind in _kinds(claims["confidence"].to_numpy(float)):
+            top[kind] *= right[kind].any()
+    return risk, top
 
 
 def _guess(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:

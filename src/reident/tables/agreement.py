@@ -236,7 +236,7 @@ def agreement(
     classes, n_classes = class_ids([keys[n_known:], *(part.record_codes for part in several)])
     left_out = suppressed_rows(release, list(columns), "*") if columns else np.zeros(n_release, dtype=bool)
     sizes = np.bincount(classes[~left_out], minlength=n_classes)
-    starts, members = _matches(keys, n_known, groups, classes, n_groups, n_classes, several)
+    starts, members = _matches(keys, n_known, groups, classes, n_groups, sizes, several)
     return Agreement(groups, np.where(left_out, -1, classes), starts, members, sizes)
 
 
@@ -246,17 +246,17 @@ def _matches(
     groups: IntArray,
     classes: IntArray,
     n_groups: int,
-    n_classes: int,
+    sizes: IntArray,
     several: Sequence[ComparedColumn],
 ) -> tuple[IntArray, IntArray]:
-    """Return the classes that agree with each group, as starts and members."""
-    group_row, class_row = first_rows(groups, n_groups), first_rows(classes, n_classes)
+    """Return the classes with records that agree with each group, as starts and members."""
+    group_row, class_row = first_rows(groups, n_groups), first_rows(classes, len(sizes))
     group_key, class_key = keys[:n_known][group_row], keys[n_known:][class_row]
     order = np.argsort(class_key, kind="stable")
     first, last = (np.searchsorted(class_key[order], group_key, side=side) for side in ("left", "right"))
     members = []
     for row, a, b in zip(group_row, first, last, strict=True):
-        near = order[a:b]
+        near = order[a:b][sizes[order[a:b]] > 0]
         for part in several:
             near = near[part.agree(row, class_row[near])]
         members.append(near)

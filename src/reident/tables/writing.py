@@ -1,4 +1,4 @@
-"""How a release writes a column: as it is, coded, on a scale, or in unreadable labels, judged by the true pairs."""
+"""How a release writes a column: as it is, coded, on a scale, perturbed, or unreadable, judged by the true pairs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.agreement import KEPT, compare_column
 from reident.tables.labels import texts_of, with_gaps
 
-__all__ = ["Written", "as_numbers", "follows", "written"]
+__all__ = ["NEARER", "Written", "as_numbers", "follows", "unread", "written"]
 
-#: The rank correlation of the true pairs from which a column is read on a monotone scale.
-_MONOTONE = 0.2
+#: The rank correlation of the true pairs from which a column is read on a monotone scale; where there are many pairs
+#: so many standard deviations of chance.
+_MONOTONE, _DEVIATIONS = 0.2, 3.0
 #: A scale is used if it brings released numbers so many times nearer to the true ones.
-_NEARER = 3.0
+NEARER = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Written:
         The released cells.
     known : Series
         The true value of each record as the release would write it.
-    way : {"as it is", "coded", "scaled", "unread"}
+    way : {"as it is", "coded", "scaled", "exchanged", "perturbed", "unread"}
     """
 
     released: pd.Series
@@ -66,13 +67,18 @@ def written(true: pd.Series, released: pd.Series, rows: IntArray, hierarchy: Any
         line = _scale(x[person_rows], y[at], x)
         if line is not None:
             return Written(pd.Series(y, released.index), pd.Series(line, true.index), "scaled")
-        if pd.api.types.is_numeric_dtype(released):
-            return Written(released, true, "as it is")
-    if np.isin(label.dropna(), texts.unique()).mean() >= KEPT:  # exchanged values
-        return Written(released, true, "as it is")
-    each = pd.Series(None, true.index, dtype=object)
-    each.iloc[person_rows] = label.to_numpy(object)
-    return Written(texts_of(released), each, "unread")
+    if np.isin(label.dropna(), texts.unique()).mean() >= KEPT:
+        return Written(released, true, "exchanged")
+    if x is not None and y is not None:
+        return Written(pd.Series(y, released.index), pd.Series(x, true.index), "perturbed")
+    return unread(true, released, rows)
+
+
+def unread(true: pd.Series, released: pd.Series, rows: IntArray) -> Written:
+    """Return a column of which each person's own label is known."""
+    label, each = texts_of(released), pd.Series(None, true.index, dtype=object)
+    each.iloc[rows[rows >= 0]] = label[rows >= 0].to_numpy(object)
+    return Written(label, each, "unread")
 
 
 def _scale(x: FloatArray, y: FloatArray, whole: FloatArray) -> FloatArray | None:
@@ -82,14 +88,14 @@ def _scale(x: FloatArray, y: FloatArray, whole: FloatArray) -> FloatArray | None
     fine = np.isfinite(x) & np.isfinite(y)
     if fine.sum() <= 20 or np.ptp(x[fine]) == 0 or np.ptp(y[fine]) == 0:
         return None
-    if abs(spearmanr(x[fine], y[fine])[0]) <= _MONOTONE:
+    if abs(spearmanr(x[fine], y[fine])[0]) <= min(_MONOTONE, _DEVIATIONS / np.sqrt(fine.sum())):
         return None
     from sklearn.isotonic import IsotonicRegression
 
     fit = IsotonicRegression(increasing="auto", out_of_bounds="clip").fit(x[fine], y[fine])
     line = np.where(np.isfinite(whole), fit.predict(np.nan_to_num(whole)), np.nan)
     off, on = np.median(np.abs(x - y)[fine]), np.median(np.abs(fit.predict(x[fine]) - y[fine]))
-    return line if off > _NEARER * on else whole
+    return line if off > NEARER * on else whole
 
 
 def follows(value: pd.Series, label: pd.Series) -> tuple[bool, pd.Series]:

@@ -287,9 +287,12 @@ def check(
     from reident.workbench.check import check as run
     from reident.workbench.check.checking import QUICK
     from reident.workbench.check.reading import SAME_ORDER, pairs_beside
+    from reident.workbench.check.verdict import check_new
     from reident.workbench.dataset import Dataset
     from reident.workbench.files import read_like
 
+    if rewrite is not None:
+        check_new(rewrite)
     if network:
         dataset = Dataset(options.relations(against, ends, names))
     else:

@@ -187,9 +187,10 @@ def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
         if str(column.type).startswith(("int", "uint")) and pd.api.types.is_float_dtype(table.get(column.name)):
             table[column.name] = table[column.name].astype("Int64")  # gaps made them floats
     receipts = []
-    if any(name is not None for name in table.index.names):
-        levels = [str(name) for name in table.index.names]
-        table, receipts = table.reset_index(), [f"the index {', '.join(levels)} became a column"]
+    if any(name is not None for name in table.index.names) or not isinstance(table.index, pd.RangeIndex):
+        n_before, table = len(table.columns), table.reset_index()
+        levels = ", ".join(map(str, table.columns[: len(table.columns) - n_before]))
+        receipts = [f"the index {levels} became a column"]
     return table.reset_index(drop=True), {}, receipts, []
 
 

@@ -131,7 +131,8 @@ def check(
     if read.rows is None and dataset.control is not None:
         table = _called(read.cells, declared)
         findings += undeclared(declared, read.cells, None)
-        findings += nearer_than_control(table, dataset.table, dataset.control, [*dataset.quasi, *dataset.sensitive])
+        for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
+            findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
     if read.rows is None:
@@ -161,7 +162,9 @@ def _judge(
     compared = evidence(read, rows, dataset, declared, features, dataset.release_crs)
     findings += [*tested, *compared.findings]
     notes = [*read.notes, *notes, *compared.notes, *_left_out(dataset, declared, compared.shown)]
-    notes += _unasked_places(dataset)
+    unasked = _unasked_places(dataset, declared)
+    findings += unasked[0]
+    notes += unasked[1]
     notes += person_notes(_plain(dataset.data), dataset.schema.single("person"))
     further: dict[str, Any] = {}
     if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
@@ -173,8 +176,8 @@ def _judge(
         notes = [*_covered(known, report), *notes]
         notes += group_notes(known, report, population, rule["limit"], dataset.weights()[1])
         further = {"report": report, "population": population, "knowledge": price(release, known, limit=rule["limit"])}
-    is_above = bool(further) and further["report"].share_above_limit > rule["tolerate"]
-    status = "refused" if findings or is_above else "passed"
+        findings = [*_above(report, rule), *findings]
+    status = "refused" if findings else "passed"
     return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details, **further)
 
 
@@ -188,7 +191,8 @@ def _check_network(
         return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
     known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
     report = _evaluated(made, known, rule, names, details["seed"], {})
-    status = "refused" if findings or report.share_above_limit > rule["tolerate"] else "passed"
+    findings = [*_above(report, rule), *findings]
+    status = "refused" if findings else "passed"
     notes = [_WORST_CASE, *_covered(known, report)]
     if len(marks.columns):
         notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
@@ -206,6 +210,16 @@ def _evaluated(
         release, known, limit=rule["limit"], limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
         keys=keys, quick=quick, seed=seed,
     )  # fmt: skip
+
+
+def _above(report: RiskReport, rule: Mapping[str, Any]) -> list[Finding]:
+    """Refuse a release that puts more persons above the limit than are tolerated."""
+    if report.share_above_limit <= rule["tolerate"]:
+        return []
+    most = report.frame.set_index("name").loc[report.attack]
+    problem = f"{report.share_above_limit:.1%} of {len(report.persons)} have a risk above {rule['limit']:.0%}"
+    problem += f", most of them by {report.attack} ({most['risk']:.1%} success)"
+    return [Finding("persons", problem, "Coarsen more; reident assess looks for a release that passes.")]
 
 
 def _share(value: Any, name: str) -> float:
@@ -262,11 +276,14 @@ def _left_out(dataset: Dataset, declared: Declarations, released: Any) -> list[s
     return [f"Not in the release, so no evidence: {', '.join(map(str, missing))}."] if missing else []
 
 
-def _unasked_places(dataset: Dataset) -> list[str]:
-    """Say that the original has places, where no role says that an intruder knows them."""
+def _unasked_places(dataset: Dataset, declared: Declarations) -> tuple[list[Finding], list[str]]:
+    """Find places of the original without a role: findings where they are released, else notes."""
     places = None if dataset.has_places else place_columns(dataset.data)
-    if places is None:
-        return []
+    if places is None or any(dataset.schema.columns[places[name]].role for name in ("lat", "lon")):
+        return [], []
     lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
     crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
-    return [f"The original has places that are assumed unknown: --lat {lat} --lon {lon}{crs} lets them be attacked."]
+    remedy = f"--lat {lat} --lon {lon}{crs} lets them be attacked."
+    if {places["lat"], places["lon"]} <= {*declared.original.values()}:
+        return [Finding(f"{places['lat']}, {places['lon']}", "hold places, and have no role", remedy)], []
+    return [], [f"The original has places that are assumed unknown: {remedy}"]

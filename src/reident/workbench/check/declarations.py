@@ -12,8 +12,9 @@ import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
 from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
-from reident.workbench.check.verdict import Finding
+from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
+from reident.workbench.roles import propose
 
 #: Share of distinct values from which independence cannot be shown.
 NEAR_UNIQUE = 0.5
@@ -80,11 +81,27 @@ def declare(
     if twice := [name for name in names if names.count(name) > 1]:
         raise ParameterError(f"`called` must map each column of the original once, got {twice[0]!r} twice")
     findings = [
-        Finding(str(column), f"is the original's {name}, which tells who a record is", "Leave it out of the release.")
+        Finding(
+            str(column), f"is the original's {name}, which tells who a record is",
+            f"Leave it out; if it was drawn anew at random, say {_random(column)}.",
+        )
         for column, name in declared.original.items()
-        if name in schema.columns and schema.columns[name].role in ("identifier", "free text")
-    ]
+        if _identifies(dataset, name, cells[column])
+    ]  # fmt: skip
     return declared, findings
+
+
+def _identifies(dataset: Dataset, name: Any, released: pd.Series) -> bool:
+    """Tell whether a column identifies, by its stated role, else by the proposed one and by what is released."""
+    if role := dataset.schema.columns[name].role:
+        return role in ("identifier", "free text")
+    near_unique = released.nunique() > NEAR_UNIQUE * len(released)
+    return near_unique and propose(dataset.data[[name]])[name][0] in ("identifier", "free text")
+
+
+def _random(name: Any) -> str:
+    """Return the option by which a column is declared as drawn at random."""
+    return as_option("new", f"{name}={RANDOM}")
 
 
 def fold(name: Any) -> str:
@@ -100,8 +117,9 @@ def undeclared(declared: Declarations, cells: pd.DataFrame, features: Features |
         statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
         yield Finding(
             str(name), statement,
-            f"Map it with --called ORIGINAL={name}, declare it with --new {name} if it says nothing of the original, "
-            f"or with --derived {name} if it is computed from it, or leave it out.",
+            f"Map it with {as_option('called', f'ORIGINAL={name}', listed=False)}, declare it with "
+            f"{as_option('new', name)} if it says nothing of the original, with {as_option('derived', name)} if it is "
+            "computed from it, or leave it out.",
         )  # fmt: skip
 
 
@@ -114,14 +132,14 @@ def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) ->
         distinct = column.nunique() / max(1, len(column))
         if depends:
             findings.append(Finding(
-                str(name), f"is declared new but depends on {depends.partner} (p = {depends.p:.0e})",
-                f"Map it with --called, declare it with --derived {name}, or leave it out.",
+                str(name), f"is declared new but depends on {depends.partner}",
+                f"Map it with --called, declare it with {as_option('derived', name)}, or leave it out.",
             ))  # fmt: skip
         elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
             findings.append(Finding(
                 str(name),
                 f"is declared new, and {distinct:.0%} of its values are distinct, like a code of persons",
-                f"If it was drawn at random, say --new {name}={RANDOM}: the verdict repeats it. Else leave it out.",
+                f"If it was drawn at random, say {_random(name)}: the verdict repeats it. Else leave it out.",
             ))  # fmt: skip
         else:
             statement = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"
@@ -139,7 +157,7 @@ def test_new_together(cells: pd.DataFrame, names: Sequence[Any], original: pd.Da
     shares = Features(cells[list(names)], tuple(map(str, names)), seed)
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
-            problem = f"are declared new but tell {name} together (p = {depends.p:.0e})"
+            problem = f"are declared new but tell {name} together"
             remedy = "Leave one of them out, or declare them with --derived."
             return [Finding(depends.partner, problem, remedy)]
     return []

@@ -88,6 +88,11 @@ class Features:
             return False
         return len(self.data.columns) <= _NARROW or bool({one_column, other} & {*map(str, self.known)})
 
+    def plainness(self, tried: tuple[float, str]) -> tuple[float, bool, bool]:
+        """Return the key by which the plainest of the strongest partners is named: known, and a whole column."""
+        column, _, part = tried[1].partition(": ")
+        return tried[0], column not in self.known, part not in ("", "values")
+
     def generator(self) -> np.random.Generator:
         """Return a generator: each column has the same draws, whatever was tested before."""
         return np.random.default_rng([self.seed, 1])
@@ -211,7 +216,7 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     orders = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
         tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
-        best = min([*(orders if parts is features.single else ()), *tried], default=(1.0, ""))
+        best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
             return Dependence(*best)
     if not learned or power_is_low(features):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,11 +14,11 @@ from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import KEPT
 from reident.tables.labels import places_among, texts_of
-from reident.tables.writing import follows, written
+from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, place_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
-from reident.workbench.check.verdict import Finding
+from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
@@ -30,10 +31,14 @@ LEVEL = 1e-6
 _FUNCTION = 0.8
 #: Records a value from which and up to which a column holds records together, and the fewest values that it has.
 _FEWEST_TOGETHER, _MOST_TOGETHER, _FEWEST_VALUES = 2, 20, 10
+#: Values up to which each is a stratum, and ranges into which more are cut.
+_STRATA = 12
 #: The share of persons or households that may keep the original's number by chance.
 _SAME_NUMBERS = 0.05
 #: Degrees up to which a place is the true one, and persons nearby whose places tell what chance does.
 _SAME_DEG, _NEARBY = 1e-6, 8
+#: The fewest places from which an affine map is read.
+_FEWEST_PLACES = 20
 
 
 @dataclass(eq=False)
@@ -99,12 +104,16 @@ def _compare(
     """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
+    groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
     if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
         role = "quasi-identifier"
 
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))
 
+    if hasattr(dataset.data, "to_crs") and name == dataset.data.geometry.name:
+        refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
+        return
     if role == "sensitive":
         way = written(true, values, rows)
         released, secret = (way.released, way.known) if way.way == "coded" else (values, true)
@@ -113,6 +122,9 @@ def _compare(
         result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
     elif role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
+        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(true, values, rows, features, groups))
+        if hides or (way.way == "perturbed" and _depend(true.iloc[rows[paired]], values[paired])):
+            way = unread(true, values, rows)
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
         notes = {
             "coded": "writes the original's values in another way; the pairs show which is which.",
@@ -123,7 +135,8 @@ def _compare(
     elif role in ("person", "household"):
         if role == "household":
             result.shown[name] = values
-        result.keys[role] = codes_of(values)
+        if _depend(true.iloc[rows[paired]], values[paired]):
+            result.keys[role] = codes_of(values)
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:
             refuse(f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
@@ -131,25 +144,50 @@ def _compare(
         result.keys[str(column)] = codes_of(values)
         refuse(
             f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
-            f"Give {name} the role household, person, quasi-identifier or other, or leave it out.",
+            f"Say {as_option('household', name, listed=False)}, --person or --quasi (in a recipe also the role other), "
+            "or leave it out.",
         )
     if role in ("", "other", "weight"):
         if twin := _twin(values, rows, dataset):
             refuse(
                 f"follows from {twin}, which intruders know, and has the role {role or 'none'}",
-                f"Give {name} the role quasi-identifier, or leave it out.",
+                "Name it with --quasi, too, or leave it out.",
             )
         else:
             result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
-    own = Features(true.iloc[rows[paired]].to_frame().reset_index(drop=True), (), features.seed)
-    if true.nunique() < 2 or dependence(own, values[paired], learned=False):
-        return
-    depends = dependence(features, values[paired])
-    if depends and depends.column != str(name):
+    if partner := _carried(true, values, rows, features, groups):
         refuse(
-            f"is declared as {name}, does not follow it, and depends on {depends.partner}",
-            f"Leave it out, or declare it with --derived {column}.",
+            f"is declared as {name}, does not follow it alone, and depends on {partner}",
+            f"Leave it out, or declare it with {as_option('derived', column)}.",
         )
+
+
+def _carried(
+    true: pd.Series, released: pd.Series, rows: IntArray, features: Features, groups: Sequence[Any]
+) -> str:  # fmt: skip
+    """Return the other column on which a released column depends and its own does not, "" for none.
+
+    A column that depends on its own is looked at among the persons with the commonest value, or range of values, of it.
+    `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
+    """
+    own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
+    label = released[rows >= 0].reset_index(drop=True).iloc[features.rows]
+    if own.nunique() < 2 or follows(texts_of(own), texts_of(label))[0]:
+        return ""
+    at, is_own = np.arange(len(own)), _depend(own, label)
+    if is_own:
+        strata = codes_of(own) if own.nunique() <= _STRATA else (_STRATA * pd.Series(ordered(own)).rank(pct=True)) // 1
+        at = np.flatnonzero(strata == pd.Series(strata).mode()[0])
+    others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
+    own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
+    depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
+    inherited = depends and depends.column in others and _depend(others[depends.column], own)
+    return "" if depends is None or inherited else depends.partner
+
+
+def _depend(one: pd.Series, other: pd.Series) -> bool:
+    features = Features(one.to_frame().reset_index(drop=True))
+    return dependence(features, other.reset_index(drop=True), learned=False) is not None
 
 
 def _holds_together(values: pd.Series) -> bool:
@@ -197,10 +235,30 @@ def _place(
             table = with_places(degrees, "north", "east", release_crs or dataset.crs)
         except DataError as error:
             message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
-            raise DataError(f"in the release {message} `release_crs` says so where the original's is another") from None
-    places = table[[LAT, LON]].to_numpy(float)
+            raise DataError(f"in the release {message}; --release-crs EPSG:... names the release's alone") from None
+    places, true = (part[[LAT, LON]].to_numpy(float) for part in (table, dataset.table))
+    result.findings += true_places(places, true, rows)
+    if (undone := turned_back(places, true, rows)) is not None:
+        places = undone
+        result.notes.append("places: interchanged, turned, shifted or scaled as a whole; the pairs show how.")
     result.shown[LAT], result.shown[LON] = places.T
-    result.findings += true_places(places, dataset.table[[LAT, LON]].to_numpy(float), rows)
+
+
+def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> FloatArray | None:
+    """Undo the affine map from true to released places; None where none brings them nearer."""
+    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
+    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
+    if len(at) < _FEWEST_PLACES:
+        return None
+    shown, homes = released[at], np.column_stack([true[rows[at]], np.ones(len(at))])
+    fit = np.linalg.lstsq(homes, shown, rcond=None)[0]
+    off, on, spread = (
+        np.median(np.hypot(*(shown - fitted).T)) for fitted in (homes[:, :2], homes @ fit, np.median(shown, axis=0))
+    )
+    if NEARER * on > min(off, spread) or np.linalg.matrix_rank(fit[:2]) < 2:
+        return None
+    undone: FloatArray = (released - fit[2]) @ np.linalg.inv(fit[:2])
+    return undone
 
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ from reident.methods import release as attacked
 from reident.networks.files import SIDES, Relations, read_relations
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
+from reident.workbench.check.dependence import Features, dependence
+from reident.workbench.check.evidence import order_leak
 from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
-from reident.workbench.check.verdict import Finding
+from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
 from reident.workbench.pipeline import Release
 
 #: The share of nodes that may keep the original's name by chance.
 _SAME_NAMES = 0.05
+_REMEDY = "Name them at random; protect does."
 
 
 def read_network(
@@ -65,7 +69,7 @@ def read_network(
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
     rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names)) if rows is None else rows
     findings += [
-        Finding(str(name), "is undeclared", f"Leave it out, or declare it with --new {name}.")
+        Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
         for name in marks
         if name not in dataset.marks and name not in new
     ]
@@ -76,7 +80,13 @@ def read_network(
         same = (nodes[rows >= 0] == names[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
         if same > _SAME_NAMES:
             problem = f"keep the original's names or numbers in {same:.0%} of the cases"
-            findings.append(Finding("nodes", problem, "Name them at random; protect does."))
+            findings.append(Finding("nodes", problem, _REMEDY))
+        elif (rows >= 0).all():
+            true = pd.DataFrame({"names": names[rows], "order": rows})
+            if depends := dependence(Features(true), pd.Series(nodes), learned=False):
+                findings.append(Finding("nodes", f"have names that follow the original's {depends.column}", _REMEDY))
+            if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
+                findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
         released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
         original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
         for name in [name for name in original_marks if name in released_marks]:

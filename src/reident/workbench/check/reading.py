@@ -100,12 +100,14 @@ def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Findin
 def _read(path: Path, dataset: Dataset) -> ReadRelease:
     """Read a file, or the folder that `protect` wrote."""
     file, findings = release_file(path, _FILES)
-    crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
-    opened = read_like(file, dataset.data, crs)
+    opened = read_like(file, dataset.data, dataset.release_crs)
+    cells, crs = opened.data, dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
+    if hasattr(cells, "to_crs") and cells.crs is None and crs is not None:
+        cells = cells.set_crs(crs)
     if len(tables := opened.parts) > 1:
         problem = f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged"
         findings = [Finding("file", problem, "Write the one that is released into a file of its own."), *findings]
-    read = ReadRelease(opened.data, findings=findings)
+    read = ReadRelease(cells, findings=findings)
     if path.is_file():
         return read
     if (path / "distances_km.npy").is_file():

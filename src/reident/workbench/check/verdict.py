@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ from reident.workbench.knowledge import KnowledgePrice, Population
 
 #: Exit codes of `reident check`; 2 is an error.
 EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
+#: Kinds of file into which judged cells are written anew.
+_REWRITTEN = (".csv", ".parquet", ".xlsx", ".gpkg")
 _WRITTEN = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n", "what", "control", "residual", "worst",
             "n_above", "verdict", "assumption")  # fmt: skip
 
@@ -28,7 +31,7 @@ _NOT_RUN = RiskReport(pd.DataFrame(columns=COLUMNS), pd.DataFrame(columns=["risk
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of a release: its subject (a column, "rows", "places", ...), the problem, and the remedy."""
+    """A problem of a release: its subject (a column, "persons", "rows", ...), the problem, and the remedy."""
 
     subject: str
     problem: str
@@ -48,7 +51,8 @@ class Verdict:
         Passed: no finding, and at most the tolerated share of persons above the limit under every attack that was run.
         Not judged: no pairs say which record is whose.
     findings : list of Finding
-        Each refuses the release (or says what a judgement needs).
+        Each refuses the release (or says what a judgement needs); the first may be that too many persons are above the
+        limit.
     notes : list of str
         What the verdict does not cover, and what was assumed.
     limit, limit_attribute, tolerate : float
@@ -137,15 +141,7 @@ class Verdict:
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
                 f"under the {len(run)} attacks that were run"
             )
-        reasons = [str(finding) for finding in self.findings]
-        if self.share_above_limit > self.tolerate:
-            first = run[run["name"] == self.report.attack].iloc[0]
-            reasons.insert(
-                0,
-                f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} success).",
-            )
-        return f"refused: {' '.join(reasons)}"
+        return f"refused: {' '.join(map(str, self.findings))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
@@ -192,14 +188,32 @@ class Verdict:
 
     def rewrite(self, path: str | Path) -> Path:
         """Write the judged cells alone into a new file (.csv, .parquet, .xlsx, .gpkg)."""
-        target = check_path(path, "rewrite")
-        if target.exists():
-            raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
+        target = check_new(path)
         if not isinstance(self.cells, pd.DataFrame):
             raise DataError("`rewrite` needs a release of records: a network is an edge list")
+        if target.suffix.lower() == ".gpkg" and not hasattr(self.cells, "to_crs"):
+            raise DataError(
+                f"`rewrite` must end in .csv, .parquet or .xlsx for records without a geometry, got {path!r}"
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(self.cells, target)
         return target
+
+
+def check_new(path: str | Path) -> Path:
+    """Return the path of a file to be written, of a kind that holds cells alone."""
+    target = check_path(path, "rewrite")
+    if target.suffix.lower() not in _REWRITTEN:
+        raise DataError(f"`rewrite` must end in {', '.join(_REWRITTEN)}, got {str(path)!r}")
+    if target.exists():
+        raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
+    return target
+
+
+def as_option(name: str, column: Any, *, listed: bool = True) -> str:
+    """Return an option of the command line as it can be typed; a name with a comma stands in quotes in a list."""
+    text = f'"{column}"' if listed and "," in str(column) else str(column)
+    return f"--{name} {shlex.quote(text)}"
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
