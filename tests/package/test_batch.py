@@ -194,7 +194,7 @@ def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, messa
         ("[DE, NO, SE]", ["DE", "NO", "SE"]),
         ("[01067, 01069, 08056]", ["01067", "01069", "08056"]),
         ("[12:30, 2024-02-29, yes]", ["12:30", "2024-02-29", "yes"]),
-        ("[1, 01067]", "`listed` must be of type list of str"),
+        ("[1, 01067]", "`listed` must be of type list of str.*: in quotes it is text"),
         ("[true]", "`listed` must be of type list of str"),
         ("{a: 1}", "`listed` must be of type list"),
     ],

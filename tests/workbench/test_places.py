@@ -214,3 +214,9 @@ def test_every_mask_stays_within_its_container(mask, crs):
             assert shapes.intersects(place).any()
         else:
             assert shapes[COUNTIES.contains(before[row])].intersects(place).all()
+
+
+def test_a_container_holds_polygons():
+    points = in_geometry(persons())
+    with pytest.raises(DataError, match="`container` must hold polygons, got Point"):
+        rd.places.mask_disc(points, radius_m=100, container=points, rng=1)

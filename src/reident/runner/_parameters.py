@@ -126,7 +126,10 @@ def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dic
             if isinstance(value, list) and isinstance(default, list | tuple) and default:
                 kind = f"list of {type(default[0]).__name__} as its default {default!r}"
         if not fits:
-            hint = next(filter(None, map(text_hint, value if isinstance(value, list) else [value])), "")
+            parts = value if isinstance(value, list) else [value]
+            hint = next(filter(None, map(text_hint, parts)), "")
+            if "str" in kind.partition(" as ")[0] and any(isinstance(part, int | float) for part in parts):
+                hint = ": in quotes it is text"
             raise ParameterError(f"`{name}` must be of type {kind} in {file}, got {value!r}{hint}")
     return dict(parameters)
 
