@@ -190,7 +190,7 @@ def _reason(row: Any) -> str:
 
 def _short(text: str) -> str:
     number = _number(text)
-    return f"{number:.3g}" if isinstance(number, float) else text
+    return f"{round(number, 12) + 0:.3g}" if isinstance(number, float) else text
 
 
 def _fill(file: Path, content: str) -> None:
