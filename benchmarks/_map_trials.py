@@ -17,9 +17,10 @@ from reident.location.calibration import calibrate_distances
 from reident.location.population_location import locate_by_population
 from reident.location.registration import registration_attack
 from reident.location.spherical_mds import gaps_km
-from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.distances import great_circle_km
 from reident.places.lipschitz_embedding import embed_distances
 from reident.places.noise import perturb_distances
+from reident.places.points import unit_vectors
 
 #: Kinds of files of which no map of Germany can be right.
 FAILING = (

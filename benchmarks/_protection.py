@@ -16,7 +16,7 @@ from reident.experiments.released_maps import SCATTER_KM, errors_km, load_countr
 from reident.location import calibrate_distances, locate_by_population, locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places import distance_utilities
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 # Nearer than this after the best motion, km, a record counts as located by reference sets, and by the map of towns;
 # records of a release; further people whom the intruder simulates.

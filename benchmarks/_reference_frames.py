@@ -18,8 +18,7 @@ from reident.data.datasets import load_boundary
 from reident.location import locate_by_reference_sets
 from reident.location.reference_map import ReferenceMap
 from reident.location.spherical_mds import gaps_km
-from reident.places.distances import unit_vectors
-from reident.places.points import degrees
+from reident.places.points import degrees, unit_vectors
 
 #: Records of the release and of the file, those that both hold, sets and places a set; seeds of strangers follow later.
 RECORDS, COMMON, SETS, PLACES, STRANGERS = 500, 50, 20, 30, 50_000

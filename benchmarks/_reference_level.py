@@ -18,7 +18,7 @@ from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.location import locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 FRESH_FROM = 20000
 #: What is released: rounding and noise, km, and the step that the attack is given.

@@ -25,7 +25,7 @@ from reident.data.simulate import population
 from reident.location import locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 FRESH_FROM = 9100
 #: A place of an unrounded release is right within so much, km, after the best motion; of a rounded one within a step,

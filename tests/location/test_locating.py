@@ -11,7 +11,7 @@ from reident.location import multilateration_attack, registration_attack
 from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.places import great_circle_pairs_km, perturb_distances
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 
 def files(n=40, common=20, labels=6, seed=0):

@@ -11,7 +11,7 @@ from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.location.split_half_validation import chance_by_others, chance_of_agreement
 from reident.places import great_circle_pairs_km
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 50)])
 

@@ -12,8 +12,7 @@ from reident.location import locate_by_reference_sets
 from reident.location.released_step import estimate_step
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
-from reident.places.points import degrees
+from reident.places.points import degrees, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 

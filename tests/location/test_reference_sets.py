@@ -15,7 +15,7 @@ from reident.kernels.places import lipschitz
 from reident.location import exact_equalities, recover_coordinates
 from reident.places import perturb_distances
 from reident.places.areas import AreaSampler
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 
 AREA = box(6, 47.3, 15, 55)
 

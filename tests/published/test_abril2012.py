@@ -10,8 +10,9 @@ from reident import learn_linkage, link_records, microaggregate, published
 from reident.base import ParameterError
 from reident.data.datasets import load_casc
 from reident.data.simulate import money_table
-from reident.experiments.abril2012 import groups_of, kernel_ratio, owa, pinned, protect, read_table, trial
+from reident.experiments.abril2012 import groups_of, kernel_ratio, owa, protect, read_table, trial
 from reident.experiments.abril2012_protections import leakage_trial, mask
+from reident.experiments.own_files import pinned
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 

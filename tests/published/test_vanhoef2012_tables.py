@@ -11,7 +11,7 @@ import pytest
 
 from reident import ParameterError, k_anonymise
 from reident.data.datasets import load_vanhoef2012_table
-from reident.experiments.kroll2015 import pinned
+from reident.experiments.own_files import pinned
 from reident.experiments.vanhoef2012_tables import histories, proofs, releases
 from reident.queries import min_entropy
 from reident.queries.pan_private import density_error_bound

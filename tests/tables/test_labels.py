@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import reident as rd
 from commands import call
 from reident.tables.agreement import agreement, compare_columns, kept_columns
-from reident.tables.labels import LabelReader, interval_of, text_of, texts_of
+from reident.tables.classes import text_of
+from reident.tables.labels import LabelReader, interval_of, texts_of
 
 
 @pytest.mark.parametrize(

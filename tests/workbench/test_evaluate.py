@@ -13,7 +13,7 @@ from judged import attacked
 from reident.methods.attacks import run_attack
 from reident.methods.outcome import Outcome, person_risks
 from reident.methods.release import Knowledge, Release
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.workbench.making import Step, make
 
 pytestmark = pytest.mark.whole

@@ -24,8 +24,6 @@ from reident.cliques.adjacency import Adjacency, as_adjacency
 from reident.cliques.published import PublishedSearch
 from reident.cliques.search import CliqueSearch, Search
 
-__all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
-
 #: Seconds after which a search ends unless its caller says otherwise.
 TIME_LIMIT_S = 60.0
 

@@ -15,8 +15,6 @@ from reident.kernels.cliques.clique_climb import random_number
 from reident.kernels.cliques.quasi_clique import grow
 from reident.places.compatibility import CompatibilityGraph
 
-__all__ = ["quasi_clique"]
-
 # Growing starts from at most so many maximum cliques.
 _STARTS = 8
 

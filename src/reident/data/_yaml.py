@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import yaml
 
-__all__ = ["read_yaml", "text_hint", "write_yaml"]
-
 #: Plain words with a meaning, by the tag of it. A number with a zero before it is text, else the zero would be lost.
 _CORE = {
     "null": r"~|null|Null|NULL|",

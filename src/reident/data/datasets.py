@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     import geopandas as gpd
     import networkx as nx
 
-__all__ = [
-    "embedded_file",
-    "load_adult",
-    "load_body_measures",
-    "load_boundary",
-    "load_casc",
-    "load_census_shares",
-    "load_example2",
-    "load_graph",
-    "load_nhs_hospitals",
-    "load_places",
-    "load_poets",
-    "load_vanhoef2012_table",
-    "remote_file",
-]
-
 
 @cache
 def registry() -> dict[str, dict[str, Any]]:

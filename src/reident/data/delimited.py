@@ -20,8 +20,6 @@ from reident.base import DataError, ParameterError
 from reident.base.cost import afford
 from reident.data.header import NUMBER, RECORDS, SAMPLE, is_record, table_of_rows
 
-__all__ = ["bytes_of", "read_delimited", "rows_of_text", "text_of"]
-
 _SEPARATORS = (";", ",", "\t", "|")
 #: Separators of some databases, tried where none of the usual ones parts the lines.
 _RARE_SEPARATORS = ("^", "~", "¦", "\x1f", "\x01")

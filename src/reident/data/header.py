@@ -12,8 +12,6 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 
-__all__ = ["NUMBER", "RECORDS", "SAMPLE", "is_record", "table_of_rows"]
-
 #: Rows from which the width of a table and its header are found.
 SAMPLE = 500
 #: Records that are compared with a line to tell names from a record.

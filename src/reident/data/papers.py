@@ -9,8 +9,6 @@ import pandas as pd
 from reident.base import ParameterError, check_choice, is_key
 from reident.data._paths import data_folder
 
-__all__ = ["PAPERS", "Paper", "errata", "published"]
-
 
 @dataclass(frozen=True)
 class Paper:

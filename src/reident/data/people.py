@@ -26,8 +26,6 @@ from reident.base import (
 )
 from reident.data.datasets import load_adult, load_body_measures
 
-__all__ = ["STATES", "adult_with_height", "sample_heights_cm", "sample_weights_kg", "voter_list"]
-
 #: What is assumed of each list. Sizes: Holohan et al. (2017), Table III. ZIP codes: drawn from the state's range, as
 #: many as it has roughly, their sizes log-normal. Races: round shares.
 STATES: dict[str, dict[str, Any]] = {

@@ -26,18 +26,6 @@ from reident.networks.graph import Network, as_network, distinct, network_from_e
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
-__all__ = [
-    "OverlappingFiles",
-    "inside",
-    "money_table",
-    "overlapping_files",
-    "points_in_area",
-    "population",
-    "preferential_attachment",
-    "random_degrees",
-    "sample_network",
-]
-
 _KM_PER_DEGREE = np.pi * 6371.0 / 180.0
 
 

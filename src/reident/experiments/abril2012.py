@@ -19,17 +19,11 @@ import pandas as pd
 from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
 from reident.data.datasets import load_casc
 from reident.data.papers import published
-from reident.experiments.own_files import pinned, unpinned
+from reident.experiments.own_files import unpinned
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
 from reident.tables.record_linkage import TIE, link_records
-
-__all__ = [
-    "FILES", "MODELS", "SETUPS", "compile_learning", "determined_trial", "draw_records", "groups_of", "kernel_ratio",
-    "learn", "owa", "owa_ratio", "pinned", "printed_measure", "protect", "race_trial", "read_table",
-    "readings_of_published", "setup_trial", "trial",
-]  # fmt: skip
 
 #: The paper's names of its seven protections.
 FILES = tuple(NAMED_PROTECTIONS)

@@ -14,8 +14,6 @@ from reident.tables.microaggregation import microaggregate
 from reident.tables.perturbation import add_noise, round_values, swap_ranks
 from reident.tables.record_linkage import link_records
 
-__all__ = ["LADDER", "MASKINGS", "leakage_trial", "mask", "masking_trial"]
-
 #: From weak to strong: smallest cluster, share of a standard deviation (noise, rounding base), per cent of the ranks,
 #: share of cells whose class is drawn anew.
 MASKINGS: dict[str, list[float]] = {

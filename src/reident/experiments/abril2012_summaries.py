@@ -14,8 +14,6 @@ from reident.experiments.abril2012 import printed_measure
 from reident.plotting.figures import ORANGE
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
-__all__ = ["draw_lattice", "joint_test", "ranges_by_code"]
-
 
 def joint_test(wide: pd.DataFrame, published: pd.Series) -> dict[str, float]:
     """Test all published means at once against one further draw (Hotelling), and each alone (Student).

@@ -13,8 +13,6 @@ from reident.data._paths import data_folder
 from reident.data._yaml import read_yaml
 from reident.experiments.decide import SCHEDULE
 
-__all__ = ["Claim", "claims"]
-
 KINDS = ("table", "sentence", "exact")
 FORMS = ("rises", "falls", "constant", "difference", "level")
 

@@ -15,8 +15,6 @@ from typing import Any
 from reident.base import ParameterError
 from reident.data._paths import data_folder
 
-__all__ = ["code_key", "versions"]
-
 #: Subpackages whose source never changes a trial's numbers.
 PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies"}
 NUMERICAL = ("numpy", "scipy", "numba", "pandas", "scikit-learn", "highspy", "networkx", "shapely", "geopandas")

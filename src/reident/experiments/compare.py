@@ -21,8 +21,6 @@ from reident.experiments.decide import (
 )
 from reident.experiments.sentences import decide_sentence, draws_of, effects_of
 
-__all__ = ["COLUMNS", "compare"]
-
 #: The columns of ``claims.csv``; `_row` gives those of one claim.
 COLUMNS = [
     "item", "place", "kind", "verdict", "published", "reproduced", "low", "high", "margin", "verdict_as_printed",

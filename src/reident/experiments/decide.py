@@ -23,8 +23,6 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import nnls
 
-__all__ = ["SCHEDULE", "PublishedTable", "Verdict", "components", "datasets_needed", "decide_table", "published_error"]
-
 CELL_FACTOR = 3.0  # one cell may deviate by three margins, the table as a whole (root mean square) by one
 CELL_LEVEL = 0.7  # of tables that agree, 95 % must lose it when one published cell is moved by three margins
 SCHEDULE = (5, 8, 12, 18)  # data sets at each look, with ten repetitions each

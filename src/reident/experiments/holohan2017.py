@@ -27,11 +27,6 @@ from reident.tables.class_noise_attacks import differencing_attack, nearest_reco
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
-__all__ = [
-    "CHOICE", "CONFIDENCES", "POPULATIONS", "PUBLIC_BOUNDS_CM", "Case", "anonymous", "classes_trial",
-    "differencing_trial", "draw", "hierarchies_for", "lists_trial", "released", "rounded", "time_trial", "trial",
-]  # fmt: skip
-
 CASES = ("adult", "florida", "michigan")
 
 #: The confidences of VII-C.

@@ -13,8 +13,6 @@ from reident.base import FloatArray
 from reident.experiments.holohan2017 import anonymous, draw, released
 from reident.tables.k_epsilon import class_noise_scales
 
-__all__ = ["average_of_copies", "effects", "relative_errors"]
-
 _BOTH = ["case", "method"]
 
 

@@ -21,7 +21,7 @@ from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
-from reident.experiments.own_files import pinned, unpinned
+from reident.experiments.own_files import unpinned
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_km
 from reident.places.noise import (
@@ -31,10 +31,6 @@ from reident.places.noise import (
     perturb_coordinates,
     perturb_distances,
 )
-
-__all__ = [
-    "JITTER_KM", "deviation", "draw_files", "labels", "persons", "pinned", "protect", "read_files", "trial",
-]  # fmt: skip
 
 #: Standard deviation, km, of homes around their place's centre: calibrated on the published precision for alpha >= .5.
 JITTER_KM = 10.0

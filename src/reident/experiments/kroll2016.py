@@ -21,11 +21,10 @@ from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, ci
 from reident.places import distance_analyses, utility
 from reident.places.areas import AreaSampler
 from reident.places.compatibility import compatibility_graph
-from reident.places.distances import great_circle_pairs_km, unit_vectors
+from reident.places.distances import great_circle_pairs_km
 from reident.places.lipschitz_embedding import embed_distances
+from reident.places.points import unit_vectors
 from reident.places.tolerance import ToleranceIntervals, simulate_intervals
-
-__all__ = ["city_trial", "effective_size", "embed", "trial", "utility_trial"]
 
 # Nodes end a search, never the clock; before the first node the strong search's local search has run to its end.
 _NODES, _MAX_CLIQUES = 1_000, 2_000

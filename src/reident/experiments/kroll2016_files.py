@@ -23,8 +23,6 @@ from reident.experiments.kroll2015 import persons
 from reident.experiments.own_files import unpinned
 from reident.places.distances import great_circle_km
 
-__all__ = ["AREAS", "CITY_PAIRS", "SCENARIOS", "Files", "city_pairs", "draw_files", "hospitals", "reference_area"]
-
 SCENARIOS = ("england", "germany")
 #: Shapes around a country in which reference places may be drawn, besides the countries themselves.
 AREAS = ("bounding_box", "disc", "population")

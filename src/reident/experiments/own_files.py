@@ -7,8 +7,6 @@ from pathlib import Path
 
 from reident.base import ParameterError
 
-__all__ = ["pinned", "unpinned"]
-
 
 def pinned(path: str) -> str:
     """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from reident.base import Choice, Flag, Option, ParameterError, Real, Whole
 
-__all__ = ["COMMON", "ExistingFile", "check_parameters"]
-
 
 class ExistingFile(Option):
     """The name of a file that exists, or an empty text."""

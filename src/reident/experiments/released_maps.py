@@ -19,10 +19,9 @@ from reident.location.localisation import Localisation
 from reident.location.population_location import locate_by_population
 from reident.location.registration import registration_attack
 from reident.location.spherical_mds import gaps_km
-from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.distances import great_circle_km
 from reident.places.noise import perturb_distances
-
-__all__ = ["errors_km", "load_country", "located_people", "locating_trial", "people"]
+from reident.places.points import unit_vectors
 
 #: Standard deviation of homes around their place, km: what the simulation uses and the intruder supposes.
 SCATTER_KM = 11.0

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["RESULT", "declare", "save_claims"]
-
 #: The file that a run leaves in its folder.
 RESULT = "result.parquet"
 

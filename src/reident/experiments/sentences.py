@@ -12,8 +12,6 @@ from scipy import stats
 from reident.experiments.claims import Claim
 from reident.experiments.decide import SCHEDULE, holm, nominal_level
 
-__all__ = ["decide_sentence", "draws_of", "effects_of", "judge_sentence"]
-
 
 def judge_sentence(
     by_dataset: np.ndarray, contrasts: np.ndarray, low: np.ndarray, high: np.ndarray, level: float

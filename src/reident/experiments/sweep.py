@@ -22,8 +22,6 @@ from reident.base import ParameterError, TrialError, check_integer, check_seed, 
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
-__all__ = ["SCHEDULER", "connected", "settings_of", "sweep"]
-
 #: Address of a dask cluster that is used where `scheduler` is not given.
 SCHEDULER = "REIDENT_SCHEDULER"
 

@@ -12,8 +12,6 @@ from reident.location.population_density import BLURS, PopulationDensity
 from reident.location.spherical_mds import RADIUS_KM
 from reident.places.points import without_strays
 
-__all__ = ["best_motions", "other_headings"]
-
 # Solutions kept; records that the first look needs; side, in cells, of the blocks that give one start each; best starts
 # of a heading, and of all headings, that are compared.
 _KEPT, _FEW, _BLOCK, _PEAKS, _LISTED = 20, 300, 6, 30, 600

@@ -18,10 +18,9 @@ from reident.base import (
     check_rng,
 )
 from reident.places.areas import AreaSampler
-from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.distances import great_circle_km
+from reident.places.points import unit_vectors
 from reident.places.tolerance import simulate_rows
-
-__all__ = ["Calibration", "calibrate_distances"]
 
 _BINS = 200
 

@@ -15,8 +15,6 @@ from reident.location.joint_fit import linearised
 from reident.location.local_maps import EXACT_KM, LocalMap
 from reident.location.spherical_mds import gaps_km
 
-__all__ = ["HeldOut", "by_record", "certify", "hide"]
-
 # Share of the recovered values that the map does not see.
 _SHARE = 0.05
 # Columns are alike, perhaps parts of one, where more than half of so many common values agree to so many tolerances.

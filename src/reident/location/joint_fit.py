@@ -9,8 +9,6 @@ from scipy.sparse.linalg import spsolve
 from reident.base import FloatArray, IntArray
 from reident.kernels.location import trilateration_columns
 
-__all__ = ["Equations", "fit_all", "linearised"]
-
 #: Two points, the column of the shift, and the value, km, of each equation.
 Equations = tuple[IntArray, IntArray, IntArray, FloatArray]
 # Unknowns up to which equations are solved as a full matrix.

@@ -10,8 +10,6 @@ from reident.kernels.location import trilateration, trilateration_columns, trila
 from reident.location.joint_fit import Equations, fit_all
 from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
-__all__ = ["EXACT_KM", "LocalMap"]
-
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
 # Tolerances, km, up to which the values are taken for exact, and up to which so exact that two circles and a third that

@@ -22,10 +22,7 @@ from reident.base import (
 )
 from reident.location.neighbours import Fit, Neighbours
 from reident.places.common_subgraph import read_microdata
-from reident.places.distances import unit_vectors
-from reident.places.points import degrees, read_places
-
-__all__ = ["Localisation"]
+from reident.places.points import degrees, read_places, unit_vectors
 
 
 @dataclass(frozen=True, eq=False)

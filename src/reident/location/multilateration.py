@@ -14,8 +14,6 @@ from reident.location import localisation as lay
 from reident.location.localisation import Localisation
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 
-__all__ = ["multilateration_attack"]
-
 _TRIPLES = 2000
 
 

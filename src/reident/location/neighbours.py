@@ -13,8 +13,6 @@ from scipy.spatial import cKDTree
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
-__all__ = ["Fit", "Neighbours"]
-
 # Neighbours among which the density of known places around a released record is counted.
 _CROWD = 12
 # Distance of labels on an axis of their own, in radii of the globe: the nearest record is always of the same label.

@@ -9,8 +9,6 @@ from reident.kernels.location import density as kernel
 from reident.location.population_density import PopulationDensity
 from reident.location.spherical_mds import RADIUS_KM, refit, usable_pairs
 
-__all__ = ["refine_nonrigidly"]
-
 # Rounds: how far a patch may move and the blur of the density, as multiples of the homes' scatter (60 to 10 km, 20 to
 # 11 km).
 _ROUNDS = ((60 / 11, 20 / 11), (40 / 11, 15 / 11), (25 / 11, 1.0), (15 / 11, 1.0), (10 / 11, 1.0))

@@ -11,9 +11,7 @@ from scipy.optimize import minimize
 
 from reident.base import FloatArray
 from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
-from reident.places.distances import unit_vectors
-
-__all__ = ["align_inside"]
+from reident.places.points import unit_vectors
 
 # Cells a side of the map of distances from the area, directions tried, steps of shifts, starts refined, walk.
 _CELLS, _TURNS, _SHIFTS, _STARTS, _WALK = 400, 72, 7, 12, 3000

@@ -20,10 +20,7 @@ from reident.base import (
     check_vector,
 )
 from reident.location.spherical_mds import RADIUS_KM
-from reident.places.distances import unit_vectors
-from reident.places.points import degrees, read_places, without_strays
-
-__all__ = ["PopulationDensity"]
+from reident.places.points import degrees, read_places, unit_vectors, without_strays
 
 # The blur of the search's three looks, as multiples of the homes' own scatter around their place: 40, 20 and 11 km.
 BLURS = (40 / 11, 20 / 11, 1.0)

@@ -18,8 +18,6 @@ from reident.location.reference_sets import check_release, check_table
 from reident.location.spherical_mds import Shape, fit_parts
 from reident.location.split_half_validation import agreement_km, chance_by_others, chance_of_agreement
 
-__all__ = ["locate_by_population"]
-
 # Records below which a part of the release is not aligned by itself.
 _MIN_PART = 40
 # Wrong headings in which either half is aligned as well, and where those of the next half begin, as a share of a turn.

@@ -18,10 +18,7 @@ from reident.location.reference_sets import HiddenCoordinates, check_release, ch
 from reident.location.registration import registration_attack
 from reident.location.rounded_coordinates import is_fine
 from reident.location.spherical_mds import gaps_km, procrustes
-from reident.places.distances import unit_vectors
-from reident.places.points import degrees
-
-__all__ = ["ReferenceMap", "locate_by_reference_sets"]
+from reident.places.points import degrees, unit_vectors
 
 # Deviation, km, up to which an equation between unrounded numbers holds; with a step, its share up to which one does.
 _EXACT_KM, _OF_STEP = 1e-6, 0.2

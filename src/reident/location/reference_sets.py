@@ -15,8 +15,6 @@ from reident.kernels.location import reference_sets as kernel
 from reident.location.rounded_coordinates import recover_rounded
 from reident.places.compatibility import check_distances_with_gaps
 
-__all__ = ["EqualDifferences", "HiddenCoordinates", "exact_equalities", "recover_coordinates"]
-
 # Two rows that share a set differ by the same number up to the last places of the largest distance.
 _ROUNDINGS = 16 * np.finfo(float).eps
 # Row pairs compared for each record at most, and records whose rows are sampled to count equalities.

@@ -17,8 +17,6 @@ from reident.location.localisation import Localisation
 from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import RADIUS_KM, fit_parts
 
-__all__ = ["registration_attack"]
-
 # Gaps, km, at which a released record may count as the neighbour of a known one; the best one is chosen by the data.
 _REACHES_KM = (1.0, 3.0, 9.0, 20.0)
 # Cells of the painted map, motions looked at closer for each reach and in all, motions scored at most, and pairs whose

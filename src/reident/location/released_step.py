@@ -10,8 +10,6 @@ from reident.base import FloatArray, IntArray
 from reident.kernels.location import rounded as kernel
 from reident.location.reference_sets import check_release
 
-__all__ = ["ReleasedStep", "estimate_step"]
-
 # Steps, km, that are looked for besides the smallest gap, and how far, in steps, a multiple may lie beside them.
 _STEPS, _OFF_STEP = tuple(a * 10.0**b for b in range(2, -10, -1) for a in (5, 2, 1)), 0.01
 # Distances below which no step is distinguished from chance.

@@ -11,8 +11,6 @@ from scipy.special import bdtrc
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.location import rounded as kernel
 
-__all__ = ["is_fine", "recover_rounded"]
-
 # Share of the distances that the search does not see. A column stays only if these speak for it at this level: of its
 # own distances, more lie within a step than chance, counted beside it in so many windows, would put there; with fine
 # steps beside it up to so many km.

@@ -12,8 +12,6 @@ from scipy.sparse.linalg import eigsh
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.kernels.location import registration
 
-__all__ = ["RADIUS_KM", "Shape", "fit_parts", "fit_shape", "gaps_km", "procrustes", "refit", "usable_pairs"]
-
 # Multiples of the smallest standard deviation up to which distances may count as sure.
 _LADDER = (1.6, 4.0, 8.0, 16.0, 32.0)
 # The rung that leaves parts where none reaches this share of the records.

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from reident.base import FloatArray, IntArray
 from reident.location.spherical_mds import RADIUS_KM, gaps_km
 
-__all__ = ["MIN_HALF", "agreement_km", "chance_by_others", "chance_of_agreement", "regional_halves"]
-
 #: Records below which a half is too small to be laid by itself.
 MIN_HALF = 12
 

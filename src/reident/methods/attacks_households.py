@@ -11,7 +11,7 @@ from reident.methods.households import Together, together
 from reident.methods.nearest import MOST_NEAR, Near, nearest_points, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.tables.classes import first_rows
 
 

@@ -15,7 +15,7 @@ from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
 from reident.methods.registry import entries
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.tables.agreement import Agreement
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.places.distances import unit_vectors
+from reident.places.points import unit_vectors
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.labels import interval_of
 

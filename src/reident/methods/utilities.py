@@ -19,7 +19,8 @@ from reident.methods.outcome import NotApplicable
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
-from reident.tables.labels import LabelReader, ancestors, text_of
+from reident.tables.classes import text_of
+from reident.tables.labels import LabelReader, ancestors
 
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30

@@ -16,8 +16,6 @@ import numpy as np
 from reident.base import DataError
 from reident.data.delimited import bytes_of, text_of
 
-__all__ = ["nodes_of", "read_format"]
-
 #: Attributes of a node that hold its name.
 _NAMES = ("name", "v_name", "label")
 #: A whole number as it is written: 07 and -0 are other names than 7 and 0.

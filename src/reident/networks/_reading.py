@@ -18,8 +18,6 @@ from reident.data.delimited import rows_of_text, text_of
 from reident.data.header import table_of_rows
 from reident.networks._formats import nodes_of, read_format
 
-__all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
-
 _FORMATS = {
     ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
     ".gexf": "gexf",

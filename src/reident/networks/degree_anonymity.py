@@ -28,8 +28,6 @@ from reident.networks._probing import Probe, nearest_degrees, probe_batch, probe
 from reident.networks.disclosed_edges import spread_edges
 from reident.networks.graph import Network, as_network, network_from_edges
 
-__all__ = ["DegreeAnonymisation", "anonymise_degrees", "degree_anonymise", "is_degree_anonymous"]
-
 METHODS = ("supergraph", "relaxed", "simultaneous", "direct")
 PROBING = (1, 2, 3, 4, "batch")
 

@@ -10,8 +10,6 @@ import numpy as np
 from reident.base import DataError, FloatArray, IntArray, Real, checked
 from reident.networks.graph import Network, as_network, network_from_edges, relabelled
 
-__all__ = ["EdgeDisclosure", "edge_disclosure", "spread_edges"]
-
 
 @dataclass(frozen=True)
 class EdgeDisclosure:

@@ -19,8 +19,6 @@ from reident.base import DataError, check_flag, check_several
 from reident.networks._reading import ENDS, as_path, cells_of, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
 
-__all__ = ["SIDES", "Relations", "read_graph", "read_relations", "relations_of", "write_graph"]
-
 
 def read_graph(
     path: str | Path,

@@ -19,15 +19,6 @@ from numpy.typing import NDArray
 from reident.base import BoolArray, DataError, IntArray, is_row
 from reident.networks._reading import read_raw
 
-__all__ = [
-    "DirectedNetwork",
-    "Network",
-    "as_directed_network",
-    "as_network",
-    "by_name",
-    "is_directed",
-]
-
 _MOST_NODES = 2**31 - 2
 
 

@@ -21,8 +21,6 @@ from reident.base import (
 )
 from reident.networks.graph import Network, as_network, network_from_edges
 
-__all__ = ["drop_unlikely_edges", "link_scores", "random_non_edges"]
-
 SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
 
 

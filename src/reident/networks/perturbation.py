@@ -10,8 +10,6 @@ import numpy as np
 from reident.base import IntArray, Real, RNGLike, check_rng, checked
 from reident.networks.graph import Network, as_network, network_from_edges, reordered
 
-__all__ = ["NaiveAnonymisation", "naive_anonymise", "rewire_edges", "swap_edges"]
-
 #: Rounds of drawing pairs that may not fit.
 _ROUNDS = 50
 

@@ -29,8 +29,6 @@ from reident.networks.planted_subgraph import (
     plant,
 )
 
-__all__ = ["edge_connected_groups", "implant_by_cut", "recover_by_cut"]
-
 
 def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")]) -> list[list[Hashable]]:
     """Return the groups of nodes that can be taken apart only by cutting at least `k` edges within the group.

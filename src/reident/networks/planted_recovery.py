@@ -14,9 +14,6 @@ from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning
 from reident.networks.graph import Network, as_directed_network, as_network
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
-__all__ = ["Detectability", "Recovery", "detectability", "recover"]
-
-
 #: Exact placements after which a search stops.
 _MOST_PLACEMENTS = 100
 

@@ -23,8 +23,6 @@ from reident.base import (
 )
 from reident.networks.graph import Network, as_network, network_from_edges
 
-__all__ = ["Plan", "coalition", "implant"]
-
 #: How often a pattern is drawn at most: a draw takes up to a millisecond.
 MOST_REDRAWS = 100_000
 
@@ -153,10 +151,12 @@ def plant(
 
 
 def check_redraws(redraws: Any) -> int:
+    """Check the number of redraws."""
     return check_integer(redraws, "redraws", low=0, high=MOST_REDRAWS, why="for few planted nodes no draw may do")
 
 
 def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
+    """Return the rows of distinct nodes of a network."""
     listed = check_names(nodes, name)
     if not listed:
         raise ParameterError(f"`{name}` must name at least one node, got none")

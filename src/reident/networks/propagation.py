@@ -23,8 +23,6 @@ from reident.base import (
 )
 from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed
 
-__all__ = ["MappingQuality", "Propagation", "mapping_quality", "propagate"]
-
 
 @dataclass(frozen=True)
 class Propagation:

@@ -12,18 +12,6 @@ import numpy as np
 from reident.base import Choice, RNGLike, SearchLimitWarning, Whole, check_choice, check_integer, check_rng
 from reident.networks.graph import Network, as_network
 
-__all__ = [
-    "NetworkProperties",
-    "PathLengths",
-    "average_path_length",
-    "clustering_coefficient",
-    "density",
-    "diameter",
-    "network_properties",
-    "path_lengths",
-    "power_law_exponent",
-]
-
 _EXACT_LIMIT = 10_000
 
 

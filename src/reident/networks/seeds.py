@@ -26,8 +26,6 @@ from reident.networks.graph import Network, as_directed_network, as_network, is_
 from reident.networks.propagation import Propagation, propagate
 from reident.networks.spectral import spectral_match
 
-__all__ = ["Seeds", "find_seeds", "passive_attack"]
-
 
 @dataclass(frozen=True)
 class Seeds:

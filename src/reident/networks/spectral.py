@@ -10,8 +10,6 @@ import numpy as np
 from reident.base import DataError, FloatArray, IntArray, Real, Whole, checked
 from reident.networks.graph import Network, as_network
 
-__all__ = ["SpectralMatch", "spectral_match"]
-
 #: Beyond so many nodes the dense matrices do not fit a small machine.
 _MOST_NODES = 6000
 

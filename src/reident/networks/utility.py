@@ -16,17 +16,6 @@ from reident.base import Choice, DataError, Whole, checked
 from reident.networks.graph import Network, as_network, relabelled
 from reident.networks.properties import clustering_coefficient, density, path_lengths, power_law_exponent
 
-__all__ = [
-    "clustering_kept",
-    "degrees_kept",
-    "density_kept",
-    "diameter_kept",
-    "edge_overlap",
-    "edges_kept",
-    "exponent_kept",
-    "path_length_kept",
-]
-
 
 def _both(original: Any, release: Any) -> tuple[Network, Network]:
     first, second = as_network(original, "original"), as_network(release, "release")

@@ -19,8 +19,6 @@ from shapely.geometry.base import BaseGeometry
 from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_area
 from reident.places.points import longitudes_within, unit_vectors
 
-__all__ = ["AreaSampler", "areas_of", "drawn_within", "nearest_within", "warn_left_out"]
-
 #: Draws after which a record finds no place within its area.
 _ROUNDS = 10_000
 

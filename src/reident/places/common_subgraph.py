@@ -44,8 +44,6 @@ from reident.places.compatibility import (
     same_codes,
 )
 
-__all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
-
 
 @dataclass(frozen=True, eq=False)
 class MetricMicrodata:
@@ -318,6 +316,7 @@ def classical_linkage(
 
 
 def read_microdata(data: Any, name: str) -> MetricMicrodata:
+    """Return a file as `MetricMicrodata`."""
     if isinstance(data, MetricMicrodata):
         return data
     if not isinstance(data, tuple) or len(data) != 2:

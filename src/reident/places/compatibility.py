@@ -37,8 +37,6 @@ from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
 
-__all__ = ["CompatibilityGraph", "compatibility_graph"]
-
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
 # Memory that sorting the pairs of release records takes, at most.
@@ -177,6 +175,7 @@ def graph_of_codes(
     missing: str | None,
     directed: bool,
 ) -> CompatibilityGraph:
+    """Return the compatibility graph of two files with these codes of labels."""
     if missing is not None or directed:
         matches = same_codes(codes_release, codes_known)
         return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
@@ -303,6 +302,7 @@ def check_distances_with_gaps(distances: ArrayLike, name: str, *, size: int | No
 
 
 def complete_distances(distances: ArrayLike, name: str, *, size: int) -> FloatArray:
+    """Check a matrix of all distances; the error says what to do about gaps."""
     try:
         return check_distance_matrix(distances, name, size=size)
     except DataError as error:

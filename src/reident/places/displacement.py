@@ -33,8 +33,6 @@ from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_wi
 from reident.places.masks import RADIUS_M, Container, Metres, destination
 from reident.places.points import degrees, read_places, unit_vectors, write_places
 
-__all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "move_rigidly"]
-
 # Largest displacements of the DHS, km: urban, rural, and the one rural cluster in a hundred that moves further.
 _URBAN_KM, _RURAL_KM, _FAR_KM, _FAR_SHARE = 2.0, 5.0, 10.0, 0.01
 # How files say what is urban, without regard to case.

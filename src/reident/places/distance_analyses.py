@@ -29,17 +29,6 @@ from reident.base import (
     checked,
 )
 
-__all__ = [
-    "Autocorrelation",
-    "Cluster",
-    "autocorrelation",
-    "bisquare",
-    "impute_from_neighbours",
-    "local_slopes",
-    "scan_cluster",
-    "spatial_eigenvectors",
-]
-
 # Shorter distances, km, count as this one where a distance of zero would mean "no edge" or divide by zero.
 _SHORTEST_KM = 1e-9
 

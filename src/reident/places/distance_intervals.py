@@ -12,17 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, Real, check_distance_matrix, check_vector, checked
 
-__all__ = [
-    "Bounds",
-    "ClusterBounds",
-    "DistanceIntervals",
-    "NeighbourBounds",
-    "cluster_bounds",
-    "distance_intervals",
-    "morans_i_bounds",
-    "nearest_neighbour_bounds",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class DistanceIntervals:

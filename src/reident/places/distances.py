@@ -10,8 +10,6 @@ from reident.kernels._numba import in_parts
 from reident.kernels.places import sphere
 from reident.places.points import unit_vectors
 
-__all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km", "unit_vectors"]
-
 # Distances that take less time than waking a second thread; on a busy machine that takes milliseconds.
 _FEW = 20_000
 

@@ -14,8 +14,6 @@ from reident.places.areas import AreaSampler
 from reident.places.points import unit_vectors
 from reident.places.tolerance import simulate_rows
 
-__all__ = ["EmbeddingEstimate", "estimate_embedding"]
-
 # Quantiles of the distances that are compared, and the variance, km^2, below which simulation is not trusted.
 _QUANTILES, _FLOOR_KM2 = np.linspace(0.02, 0.98, 25), 1.0
 

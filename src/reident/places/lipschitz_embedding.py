@@ -25,8 +25,6 @@ from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
 from reident.places.points import unit_vectors
 
-__all__ = ["embed_by_reference_sets", "embed_distances"]
-
 # Reference points per set from which a spatial tree finds the nearest one faster than looking at all of them.
 _TREE_FROM = 256
 

@@ -35,8 +35,6 @@ from reident.places.points import (
     write_places,
 )
 
-__all__ = ["mask_disc", "mask_donut", "mask_grid", "mask_population_donut", "swap_locations"]
-
 RADIUS_M = 1000 * EARTH_RADIUS_KM
 _HALF_TURN_M = float(np.pi * RADIUS_M)
 

@@ -28,14 +28,6 @@ from reident.data.simulate import points_in_area
 from reident.places.distances import great_circle_pairs_km
 from reident.places.points import longitudes_like
 
-__all__ = [
-    "DistanceDeviation",
-    "distance_deviation_quantiles",
-    "distance_noise_window_km",
-    "perturb_coordinates",
-    "perturb_distances",
-]
-
 
 @checked
 def perturb_coordinates(

@@ -11,8 +11,6 @@ import pandas as pd
 
 from reident.base import DataError, check_names, check_table
 
-__all__ = ["LinkageQuality", "linkage_quality"]
-
 
 @dataclass(frozen=True)
 class LinkageQuality:

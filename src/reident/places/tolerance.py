@@ -29,10 +29,9 @@ from reident.base import (
 from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
-from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.distances import great_circle_km
 from reident.places.noise import distance_deviation_quantiles, distance_noise_window_km
-
-__all__ = ["RULES", "ToleranceIntervals", "simulate_intervals", "tolerance_intervals", "tolerated"]
+from reident.places.points import unit_vectors
 
 # Bytes of simulated distances held at a time; more pairs than fit are worked off in blocks of rows.
 _BUDGET = 400_000_000

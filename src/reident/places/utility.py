@@ -24,26 +24,6 @@ from reident.places.distance_analyses import autocorrelation, bisquare
 from reident.places.distances import great_circle_pairs_km
 from reident.places.points import degrees, read_places, unit_vectors
 
-__all__ = [
-    "cells_kept",
-    "clustering_agreement",
-    "clusters_kept",
-    "density_index_kept",
-    "distance_utilities",
-    "gearys_c_kept",
-    "gwr_weight_overlap",
-    "mean_centre_kept",
-    "morans_i_kept",
-    "nearest_neighbour_agreement",
-    "places_kept",
-    "rank_correlation",
-    "ranks_kept",
-    "small_distances_kept",
-    "standard_distance_kept",
-    "weights_kept",
-]
-
-
 # Comparisons of two distance matrices of the same records, d_original and d_release: km, shape (n, n).
 
 

@@ -16,8 +16,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PUBLISHED", "PURPLE", "SKY", "STYLE", "YELLOW", "Figures", "draw_spread"]
-
 # Okabe and Ito's palette. A method keeps its colour through a notebook.
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "0.55",

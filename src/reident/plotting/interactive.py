@@ -21,8 +21,6 @@ from reident.plotting._style import COLOURS
 from reident.plotting.ru_curves import is_wide
 from reident.rumap import NOTHING, check_one_panel, releases_of
 
-__all__ = ["map_data", "ru_map_page", "ru_map_part", "ru_map_widget"]
-
 #: Columns beyond those of `ru_frame` whose values are shown where a release has them.
 _EXTRA = ("baseline", "n_above", "share_above_limit", "above", "above_high")
 

@@ -11,8 +11,6 @@ from matplotlib.collections import LineCollection
 
 from reident.plotting import COLOURS, new_figure
 
-__all__ = ["plot_lattice"]
-
 #: Beyond so many nodes, arrows would be a grey area and labels a black one.
 _MOST_LABELS, _MOST_EDGES = 80, 3000
 

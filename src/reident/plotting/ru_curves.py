@@ -14,8 +14,6 @@ from reident.base import check_mapping, check_real
 from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure
 from reident.rumap import ORIGINAL, check_one_panel, releases_of
 
-__all__ = ["draw_ru_curve", "frame_ru_map", "is_wide", "plot_ru_map", "ru_points"]
-
 #: Methods up to which the ends of each curve are labelled.
 _LABELLED = 4
 #: Ratio of the largest to the smallest utility from which its scale is logarithmic.

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from reident.base import DataError, ParameterError, check_epsilon, hold
 
-__all__ = ["Budget", "Expense"]
-
 
 class Expense(NamedTuple):
     """One entry of a budget's ledger."""

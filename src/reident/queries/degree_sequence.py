@@ -24,8 +24,6 @@ from reident.queries.budget import Budget, spend
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 
-__all__ = ["PrivateDegrees", "private_degree_sequence"]
-
 
 @dataclass(frozen=True)
 class PrivateDegrees:

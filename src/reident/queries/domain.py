@@ -15,8 +15,6 @@ import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError, PrivacyWarning, check_array
 
-__all__ = ["category_positions", "check_counts", "clipped", "count_true", "warn_replaced"]
-
 
 def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[FloatArray, int]:
     """Return numbers clipped to bounds, `gap` in place of those that are missing, and how many records changed.

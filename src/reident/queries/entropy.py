@@ -21,20 +21,6 @@ from numpy.typing import NDArray
 
 from reident.base import BoolArray, FloatArray, IntArray, PrivacyWarning, RNGLike, check_rng
 
-__all__ = [
-    "Computed",
-    "Entropy",
-    "Probability",
-    "Rational",
-    "bernoulli",
-    "bernoulli_each",
-    "entropy_source",
-    "exponential_probability",
-    "logistic_probability",
-    "random_below",
-    "ratio",
-]
-
 #: Returns this many random bytes.
 Entropy = Callable[[int], bytes]
 

@@ -31,8 +31,6 @@ from reident.queries.entropy import (
     random_below,
 )
 
-__all__ = ["PrivateChoice", "choice_probabilities", "exponential_mechanism"]
-
 
 @dataclass(frozen=True)
 class PrivateChoice:

@@ -26,8 +26,6 @@ from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.queries import ADJACENCIES, answer_reach
 
-__all__ = ["HistogramAnswer", "laplace_histogram"]
-
 
 @dataclass(frozen=True)
 class HistogramAnswer:

@@ -10,8 +10,6 @@ import numpy as np
 from reident.base import BoolArray, DataError, IntArray, check_array
 from reident.queries.information import min_entropy
 
-__all__ = ["ImpossibilityGame", "impossibility_game"]
-
 #: 2 ** (seed bits + utility bits + breach bits) cells are enumerated.
 _MAX_BITS = 22
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, Real, check_real, check_vector
 
-__all__ = ["min_entropy", "privacy_loss_bound", "self_information", "statistical_distance"]
-
 
 def self_information(probability: float) -> float:
     """Return the information of an event of the given probability, bits: 1 for a coin, 2.585 for a face of a die.

@@ -31,8 +31,6 @@ from reident.queries.domain import clipped, warn_replaced
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise
 
-__all__ = ["PrivateKMeans", "cluster_queries", "private_kmeans", "spread_centres"]
-
 #: Grid steps along an edge of the unit cube: points are rounded to a millionth of their bounds.
 STEPS = 2**20
 

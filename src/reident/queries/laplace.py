@@ -20,8 +20,6 @@ from reident.queries.entropy import (
     logistic_probability,
 )
 
-__all__ = ["discrete_laplace", "grid_granularity", "simulation_laplace", "snap_to_grid"]
-
 #: Finest grid, as a share of the noise's scale: beyond it the multiples would no longer be exact doubles.
 _FINEST = 2.0**-40
 

@@ -15,8 +15,6 @@ from reident.queries.domain import check_counts
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise
 
-__all__ = ["MedianAnswer", "MedianMechanism", "small_databases"]
-
 
 def small_databases(n_items: int, n_records: int) -> IntArray:
     """Return every table of at most `n_records` records over `n_items` kinds of record, as counts of the kinds.

@@ -30,8 +30,6 @@ from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
 from reident.queries.laplace import grid_noise
 
-__all__ = ["DensityAnswer", "PanPrivateDensity", "density_error_bound", "pan_privacy_loss"]
-
 #: Claim 6.2 holds for epsilon up to 3/2 (exactly: 1.593...).
 LARGEST_EPSILON = Fraction(3, 2)
 VARIANTS = ("corrected", "printed")

@@ -28,8 +28,6 @@ from reident.queries.domain import clipped, count_true, warn_replaced
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise, grid_noise_reach
 
-__all__ = ["Answer", "laplace_count", "laplace_sum"]
-
 #: "add-remove": a table and the table with one record more or less (Vanhoef 2012, Definition 5.2). "replace": two
 #: tables of the same, public number of records that differ in one of them.
 ADJACENCIES = ("add-remove", "replace")

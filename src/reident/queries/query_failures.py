@@ -33,18 +33,6 @@ from reident.base import (
 )
 from reident.tables.classes import class_ids, encode_column
 
-__all__ = [
-    "AuditingAttack",
-    "AveragingAttack",
-    "MaxAuditor",
-    "QuerySetAttack",
-    "SamplingExposure",
-    "auditing_attack",
-    "averaging_attack",
-    "query_set_attack",
-    "sampling_exposure",
-]
-
 
 @dataclass(frozen=True)
 class QuerySetAttack:

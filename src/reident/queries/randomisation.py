@@ -26,8 +26,6 @@ from reident.queries.entropy import (
     ratio,
 )
 
-__all__ = ["RandomisedResponse", "randomised_response"]
-
 
 @dataclass(frozen=True)
 class RandomisedResponse:

@@ -14,8 +14,6 @@ from reident.base import ParameterError, check_choice
 from reident.experiments.results import RESULT
 from reident.plotting import draw_lines, new_figure, save_figure
 
-__all__ = ["PICTURES", "RESULTS", "Plot", "collect", "draw", "means"]
-
 #: The frame over all runs, in the folder of the batch.
 RESULTS = "results.parquet"
 

@@ -14,8 +14,6 @@ from reident.pages import write_page
 from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner.experiments import citation_of, experiments
 
-__all__ = ["failure", "read_claims", "read_findings", "read_records", "write_index"]
-
 
 def read_records(out: str | Path) -> list[dict[str, Any]]:
     """Return the records of the runs published in a folder: experiments in their order, then the others by name."""

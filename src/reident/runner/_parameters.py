@@ -20,8 +20,6 @@ from reident.base.outputs import RECORD
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import text_hint
 
-__all__ = ["check_parameters", "digest_beside", "notebook_cells", "notebook_defaults", "notebook_title"]
-
 #: Default of a parameter that is no literal: any value is accepted.
 _COMPUTED = object()
 

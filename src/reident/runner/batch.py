@@ -35,8 +35,6 @@ from reident.runner._collect import PICTURES, RESULTS, Plot, collect, draw, mean
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import failure
 
-__all__ = ["batch", "read_sweep"]
-
 _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot", "timeout")
 
 

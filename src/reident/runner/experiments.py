@@ -17,20 +17,6 @@ from reident.data._yaml import read_yaml
 from reident.data.papers import PAPERS
 from reident.runner._parameters import notebook_cells
 
-__all__ = [
-    "PRINT",
-    "PROFILES",
-    "check_by_notebook",
-    "check_print",
-    "citation_of",
-    "draw_again",
-    "experiments",
-    "figure_names",
-    "profile_parameters",
-    "read_minutes",
-    "trials_folder",
-]
-
 #: Inside an output folder or a site: figures for print, one folder an experiment.
 PRINT = "figures-for-print"
 

@@ -16,8 +16,6 @@ from reident.runner._index import read_claims, read_findings
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import citation_of, experiments
 
-__all__ = ["PAGE", "claims_table", "collect", "gallery", "headlines", "note_results", "write_gallery"]
-
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
 

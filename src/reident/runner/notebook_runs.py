@@ -30,8 +30,6 @@ from reident.runner._parameters import (
 )
 from reident.runner.experiments import check_by_notebook
 
-__all__ = ["NotebookRun", "keys_of", "run_notebooks"]
-
 #: Parameters that change no result.
 _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
 

@@ -16,8 +16,6 @@ from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner._index import read_records, write_index
 from reident.runner.experiments import PRINT, draw_again, experiments
 
-__all__ = ["write_report"]
-
 
 def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Path:
     """Write the site of all experiments that have been reproduced in `out` into `site`.

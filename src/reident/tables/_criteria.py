@@ -13,8 +13,6 @@ from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterEr
 from reident.kernels.tables import mondrian as rules_of
 from reident.tables.classes import encode_column, sorted_codes
 
-__all__ = ["Criteria", "Runs", "levels_of", "ordered_codes", "read_criteria", "sensitive_runs"]
-
 _DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY, "recursive": rules_of.RECURSIVE}
 _DISTANCE = {
     "equal": rules_of.EQUAL_DISTANCE,

@@ -20,8 +20,6 @@ from reident.tables._losses import LevelLosses
 from reident.tables._published import settle_by_sublattices
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["SOLUTION_COLUMNS", "Found", "search", "too_large"]
-
 SOLUTION_COLUMNS = ["total_level", "loss", "n_suppressed", "n_classes"]
 
 _MAX_NODES = 2_000_000

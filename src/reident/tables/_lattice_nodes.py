@@ -18,8 +18,6 @@ from reident.tables._criteria import Criteria, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, first_rows
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["Classes", "Coded", "Kept", "Node", "NodeTester"]
-
 Node = tuple[int, ...]
 
 #: Bytes that the classes of counted nodes may take up.

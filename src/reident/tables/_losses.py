@@ -9,8 +9,6 @@ import pandas as pd
 
 from reident.base import FloatArray, IntArray
 
-__all__ = ["LOSSES", "LevelLosses", "bit_losses"]
-
 LOSSES = ("precision", "discernibility", "bits", "column_bits", "ncp")
 
 

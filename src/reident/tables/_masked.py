@@ -10,8 +10,6 @@ import pandas as pd
 
 from reident.base import FloatArray, ParameterError, check_columns, check_numeric, check_real, check_table
 
-__all__ = ["MaskedTable", "masked_table", "numeric_columns", "per_column"]
-
 
 @dataclass(frozen=True)
 class MaskedTable:

@@ -12,8 +12,6 @@ from scipy.optimize import isotonic_regression
 from reident.base import FloatArray, IntArray
 from reident.tables.classes import class_ids, first_rows
 
-__all__ = ["MatchWeights", "estimate_weights", "heaviest_records"]
-
 #: Pairs of records from which the weights are estimated at most; of more, evenly spaced released records are taken.
 _PAIRS = 4_000_000
 

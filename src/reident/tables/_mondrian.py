@@ -16,8 +16,6 @@ from reident.tables._published import textbook_mondrian
 from reident.tables.classes import sorted_codes, text_of
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["Partition", "partition"]
-
 #: Categories that a label lists one by one; of more, a label has the first and the last if the order is that of text.
 _MOST_LISTED = 50
 

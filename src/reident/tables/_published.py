@@ -12,8 +12,6 @@ import numpy as np
 from reident.base import FloatArray, IntArray
 from reident.tables._lattice_nodes import Node
 
-__all__ = ["settle_by_sublattices", "textbook_mondrian"]
-
 
 def settle_by_sublattices(satisfies: Callable[[Node], bool], shape: Node) -> np.ndarray:
     """Return 1 for every node that satisfies monotone criteria, -1 for the others.

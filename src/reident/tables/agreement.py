@@ -18,8 +18,6 @@ from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader, common_texts
 
-__all__ = ["Agreement", "agreement", "compare_column", "compare_columns", "kept_columns", "step_of"]
-
 #: A column counts as left as it was if at least this share of the true pairs agree in it.
 KEPT = 0.99
 # Cells of a table of values by labels above which a rounded value goes to one label only.

@@ -28,8 +28,6 @@ from reident.tables._losses import LOSSES
 from reident.tables._mondrian import partition
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["KAnonymous", "k_anonymise"]
-
 METHODS = ("ola", "optimal", "mondrian", "published")
 
 

@@ -24,14 +24,6 @@ from reident.base import (
 )
 from reident.tables.classes import class_ids, encode_column, suppressed_rows
 
-__all__ = [
-    "Breaches",
-    "background_knowledge_attack",
-    "homogeneity_attack",
-    "similarity_attack",
-    "skewness_attack",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Breaches:

@@ -22,14 +22,6 @@ from reident.base import (
 from reident.kernels.tables.within_class import count_between
 from reident.tables.classes import check_classes, class_values, class_widths
 
-__all__ = [
-    "ConfidenceSuppression",
-    "confidence_suppression",
-    "epsilon_for_error",
-    "expected_relative_error",
-    "relative_error",
-]
-
 
 def _nonzero(values: FloatArray, name: str) -> FloatArray:
     zero = np.flatnonzero(values == 0)

@@ -24,8 +24,6 @@ from reident.base import (
 from reident.kernels.tables.within_class import nearest_ties
 from reident.tables.classes import check_classes, class_rows, class_values
 
-__all__ = ["Differencing", "NearestRecord", "differencing_attack", "nearest_record_attack"]
-
 #: Values between the bounds that the intruder compares.
 _CANDIDATES = 401
 

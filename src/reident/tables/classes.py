@@ -22,24 +22,6 @@ from reident.base import (
     check_vector,
 )
 
-__all__ = [
-    "ClassValues",
-    "check_classes",
-    "class_ids",
-    "class_ranges",
-    "class_rows",
-    "class_values",
-    "class_widths",
-    "encode_column",
-    "first_rows",
-    "missing_rows",
-    "refuse_nested",
-    "sorted_codes",
-    "suppressed_rows",
-    "text_of",
-    "wildcard_counts",
-]
-
 _NESTED = (list, dict, set, np.ndarray, complex)
 
 

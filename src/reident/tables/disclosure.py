@@ -29,13 +29,6 @@ from reident.base import (
 from reident.tables._criteria import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
 
-__all__ = [
-    "equivalence_classes",
-    "k_anonymity",
-    "l_diversity",
-    "t_closeness",
-]
-
 Columns = str | Sequence[str]
 Missing = Annotated[str, Choice("value", "drop", "raise")]
 Label = Annotated[str | None, Text()]

@@ -27,8 +27,6 @@ from reident.base import (
 )
 from reident.tables.classes import look_of, text_of
 
-__all__ = ["Hierarchy"]
-
 _SHOWN = 10
 
 

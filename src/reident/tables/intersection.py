@@ -27,8 +27,6 @@ from reident.kernels.tables.intersection import gather_classes
 from reident.tables.classes import class_ids, encode_column, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader
 
-__all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack", "intersection_course"]
-
 
 @dataclass(frozen=True)
 class IntersectionQuality:

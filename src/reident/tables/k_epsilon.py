@@ -38,8 +38,6 @@ from reident.tables.class_noise import confidence_suppression
 from reident.tables.classes import check_classes, class_ranges, class_values, class_widths
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["KEpsilonRelease", "class_noise_scales", "k_epsilon_anonymise", "simulate_class_noise"]
-
 CLASS_RANGE = "class range"
 PUBLIC_BOUNDS = "public bounds"
 

@@ -12,18 +12,6 @@ import pandas as pd
 from reident.base import BoolArray, IntArray, afford
 from reident.tables.classes import look_of, text_of
 
-__all__ = [
-    "GAP",
-    "LabelReader",
-    "ancestors",
-    "common_texts",
-    "look_of",
-    "places_among",
-    "text_of",
-    "texts_of",
-    "with_gaps",
-]
-
 #: Pairs of a value and an interval that are compared at once.
 _AT_ONCE = 1 << 22
 

@@ -28,8 +28,6 @@ from reident.base import (
 from reident.kernels.tables.mdav import mdav_clusters
 from reident.tables._masked import MaskedTable, masked_table
 
-__all__ = ["NAMED_PROTECTIONS", "Microaggregation", "microaggregate"]
-
 #: The seven protections of Abril et al. (2012), section 4: name -> (number of columns, k) of each group, in file order.
 #: For M7-999 the text says k = 3 although the other names spell the k: the text is followed.
 NAMED_PROTECTIONS: dict[str, tuple[tuple[int, int], ...]] = {

@@ -25,8 +25,6 @@ from reident.base import (
 )
 from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
 
-__all__ = ["add_noise", "round_values", "swap_ranks"]
-
 
 @checked
 def add_noise(

@@ -28,8 +28,6 @@ from reident.kernels.tables.nearest import build_tree, nearest_records
 from reident.tables._match_weights import estimate_weights, heaviest_records
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure, shapley_values
 
-__all__ = ["DISTANCES", "RecordLinkage", "common_columns", "link_records", "true_pairs"]
-
 DISTANCES = ("dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "choquet", "probabilistic")
 
 #: Aggregated distances are tied if they differ by no more than this relative amount, which is rounding.

@@ -28,8 +28,6 @@ from reident.base import (
 from reident.tables.classes import class_ids, encode_column, missing_rows, wildcard_counts
 from reident.tables.disclosure import equivalence_classes
 
-__all__ = ["individual_risk", "population_uniques", "special_uniques"]
-
 # From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
 _LARGE, _TERMS = 50, 25
 

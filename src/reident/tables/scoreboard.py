@@ -26,8 +26,6 @@ from reident.base import (
     checked,
 )
 
-__all__ = ["Ratings", "ScoreboardMatch", "scoreboard_attack", "simulate_ratings"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ratings:

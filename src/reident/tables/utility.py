@@ -29,12 +29,6 @@ from reident.base import (
 )
 from reident.tables.classes import class_ids, encode_column
 
-__all__ = [
-    "classes_kept", "classification_accuracy", "contingencies_kept", "correlations_kept", "discernibility_kept",
-    "distance_precision", "distances_kept", "entropy_kept", "information_kept", "marginals_kept", "means_kept",
-    "neighbours_kept", "propensity_kept", "regression_kept", "variances_kept",
-]  # fmt: skip
-
 Columns = str | Sequence[str]
 Shares = Mapping[str, FloatArray]
 

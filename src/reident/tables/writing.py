@@ -12,8 +12,6 @@ from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.agreement import KEPT, compare_column
 from reident.tables.labels import texts_of, with_gaps
 
-__all__ = ["NEARER", "Written", "as_numbers", "follows", "unread", "written"]
-
 #: The rank correlation of the true pairs from which a column is read on a monotone scale; where there are many pairs
 #: so many standard deviations of chance.
 _MONOTONE, _DEVIATIONS = 0.2, 3.0

@@ -15,7 +15,7 @@ from reident.base import DataError, ParameterError
 from reident.base.cost import afford
 from reident.data.delimited import read_delimited
 from reident.data.header import table_of_rows
-from reident.tables.labels import text_of
+from reident.tables.classes import text_of
 from reident.workbench.columns import is_gap
 
 #: The kinds of file that can be read, by the end of the name.

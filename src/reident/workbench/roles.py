@@ -13,7 +13,7 @@ import pandas as pd
 from reident.base import DataError, FloatArray, ParameterError, check_real
 from reident.networks._reading import end_columns
 from reident.places.points import check_crs
-from reident.tables.labels import text_of
+from reident.tables.classes import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")

@@ -19,8 +19,6 @@ from reident.networks.planted_recovery import detectability, recover
 from reident.networks.planted_subgraph import coalition, implant
 from reident.networks.propagation import mapping_quality, propagate
 
-__all__ = ["active", "cut", "passive", "plant_in_random_graph", "planted_is_unique"]
-
 
 def passive(
     rng: np.random.Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50

@@ -21,8 +21,6 @@ from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
 
-__all__ = ["clique", "crawl", "crawled_twice", "draw_groups", "follows", "popularity", "two_networks"]
-
 #: Links of a person on average, the tail of popularity, the share inside the own group, and that of links returned.
 _LINKS, _TAIL, _WITHIN, _RETURNED = 80.0, 1.4, 0.6, 0.6
 

@@ -11,11 +11,9 @@ from reident.base import DataError
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
-from reident.experiments.own_files import pinned, unpinned
+from reident.experiments.own_files import unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
-
-__all__ = ["PUBLISHED_GRAPHS", "SIMULATED", "available", "network", "pinned", "public_graphs"]
 
 #: Graphs of the thesis. Enron is embedded; the others are read from REIDENT_DATA.
 PUBLISHED_GRAPHS = ("enron", "powergrid", "caltech36", "bowdoin47", "american75")

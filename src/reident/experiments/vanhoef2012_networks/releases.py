@@ -22,8 +22,6 @@ from reident.networks.seeds import passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-__all__ = ["METHODS", "anonymise", "attacked", "cost", "links", "probing", "release", "spectral"]
-
 _PRINTED: dict[str, Any] = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at

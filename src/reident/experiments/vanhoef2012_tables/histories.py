@@ -15,8 +15,6 @@ import numpy as np
 from reident.base import IntArray
 from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
-__all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "renumbered", "search_trial"]
-
 #: Protections of ratings. The shares altered are those that two subscribers of Netflix reported.
 DEFENCES = (
     "as they are",

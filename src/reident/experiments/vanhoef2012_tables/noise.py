@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from reident.base import PrivacyWarning
 
-__all__ = ["seeded_noise"]
-
 
 @contextmanager
 def seeded_noise() -> Iterator[None]:

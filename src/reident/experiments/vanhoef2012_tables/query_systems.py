@@ -21,8 +21,6 @@ from reident.queries import (
 )
 from reident.queries.randomisation import response_variance
 
-__all__ = ["auditing_trial", "averaging_trial", "query_set_trial", "response_trial", "sampling_trial"]
-
 #: Columns by which the intruder knows a person.
 KNOWN = ("age", "education", "marital-status", "occupation", "race", "sex", "native-country")
 

@@ -22,11 +22,6 @@ from reident.queries import discrete_laplace
 from reident.tables import intersection_course
 from reident.tables.labels import LabelReader
 
-__all__ = [
-    "ATTRIBUTES", "CERTAIN_NATS", "DOMAINS", "HISTOGRAMS", "METHODS", "QUASI", "argument_trial", "entropy_bits",
-    "intersection_trial", "load_people", "overlapping_samples", "with_domain",
-]  # fmt: skip
-
 #: Columns of Adult that the intruder knows, and sensitive attributes of very different entropy.
 QUASI = ("age", "marital-status", "race", "sex", "native-country")
 ATTRIBUTES = ("income", "workclass", "relationship", "education", "occupation")

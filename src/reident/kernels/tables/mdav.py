@@ -7,8 +7,6 @@ import numpy as np
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
-__all__ = ["mdav_clusters"]
-
 #: Records in a leaf of the tree, at most.
 _LEAF = 16
 

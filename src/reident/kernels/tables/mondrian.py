@@ -6,8 +6,6 @@ import numpy as np
 
 from reident.kernels._numba import jit
 
-__all__ = ["best_cut", "by_width", "mondrian", "passes"]
-
 # What a part must satisfy beside its size: codes of `rule`.
 DISTINCT = 1
 ENTROPY = 2

@@ -6,8 +6,6 @@ import numpy as np
 
 from reident.kernels._numba import jit
 
-__all__ = ["count_between", "nearest_ties"]
-
 
 @jit
 def _bisect(values, low, high, x, or_equal):

@@ -17,8 +17,6 @@ from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
 from reident.tables.choquet._weight_cells import divide_weights
 
-__all__ = ["Solution", "cover_bound", "solve_benders", "solve_cover"]
-
 #: Rounds after which a weighted mean's bound is sought cell by cell: by then conflicts have proven all that is quick.
 #: With more weights than these there are too many cells, and conflicts are the better way.
 _ROUNDS_BEFORE_CELLS = 8

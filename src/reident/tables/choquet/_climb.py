@@ -11,8 +11,6 @@ from reident.base import FloatArray
 from reident.kernels.tables.line_search import densest, spans
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle
 
-__all__ = ["climb"]
-
 #: Lines searched, those of them that are searched whatever the clock says, and lines in vain after which the search
 #: leaves the best point.
 _LINES, _AT_LEAST, _PATIENCE = 1_000, 50, 40

@@ -16,11 +16,6 @@ from reident.kernels.tables.linkage_rows import block_margins, rivals
 from reident.kernels.tables.linkage_rows import choquet_rows as choquet_kernel
 from reident.tables.choquet.fuzzy_measure import monotone_closure
 
-__all__ = [
-    "MODELS", "LearningProblem", "as_square", "as_triangle", "bilinear_rows", "build_problem", "choquet_rows",
-    "mean_rows", "tidy_solution",
-]  # fmt: skip
-
 Rows = tuple[IntArray, FloatArray, FloatArray, FloatArray]
 
 #: The third is learned and linked like the others, but its matrices are no polytope.

@@ -15,8 +15,6 @@ from reident.tables.choquet._learning_problem import LearningProblem, mean_rows
 from reident.tables.choquet._margin_oracle import quiet_solver
 from reident.tables.choquet.fuzzy_measure import zeta_transform
 
-__all__ = ["solve_milp"]
-
 
 def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem, deadline: float) -> Solution:
     """Solve (13) to (17) of Abril et al. (2012): a binary variable a block, a row for every rival, Moebius variables.

@@ -14,8 +14,6 @@ import numpy as np
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle, tidy_solution
 
-__all__ = ["MarginOracle", "OutOfTimeError", "add_column", "add_row", "quiet_solver"]
-
 _ROWS_AT_ONCE = 30
 
 #: An eigenvalue below minus this is cut off: far less than a margin where a set of blocks is judged, less than can be

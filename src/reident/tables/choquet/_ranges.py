@@ -22,8 +22,6 @@ from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
 from reident.tables.choquet.fuzzy_measure import interactions, shapley_values
 
-__all__ = ["LinkageRanges", "find_ranges"]
-
 #: Differences of Shapley values below this are the solver's rounding.
 _ROUNDING = 1e-7
 

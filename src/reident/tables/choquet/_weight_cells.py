@@ -13,8 +13,6 @@ from reident.base import FloatArray, IntArray
 from reident.kernels.tables.weight_cells import held_at_most, settle, where_to_cut
 from reident.tables.choquet._learning_problem import LearningProblem
 
-__all__ = ["divide_weights"]
-
 
 @dataclass(frozen=True)
 class _Cell:

@@ -43,8 +43,6 @@ from reident.tables.record_linkage import (
     standardised,
 )
 
-__all__ = ["LearnedLinkage", "learn_linkage"]
-
 _MOST_VARIABLES = 8
 
 

@@ -23,8 +23,6 @@ from reident.base import (
     is_key,
 )
 
-__all__ = ["FuzzyMeasure"]
-
 _TOLERANCE = 1e-9
 _MOST_VARIABLES = 20
 

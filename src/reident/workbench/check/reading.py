@@ -14,8 +14,7 @@ import pandas as pd
 from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON
-from reident.tables.classes import refuse_nested
-from reident.tables.labels import text_of
+from reident.tables.classes import refuse_nested, text_of
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
 from reident.workbench.files import read_like, without_apostrophes
