@@ -1,6 +1,12 @@
 """`reident.sweep`: the same rows however it runs, nothing lost, nothing done twice, clear errors."""
 
 import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -184,3 +190,24 @@ def test_a_rule_without_a_parameter_is_a_mistake_of_the_notebook():
     values["__annotations__"]["gamma"] = "float"
     with pytest.raises(rd.ParameterError, match="annotated"):
         rd.check_parameters(values, {"gamma": Real()})
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
+    (tmp_path / "ledger").mkdir()
+    script = textwrap.dedent(f"""
+        import grid_trials, reident as rd
+        grid = {{"mu": range(100), "folder": [{str(tmp_path / "ledger")!r}], "seconds": [0.05]}}
+        rd.sweep(grid_trials.counted, grid, cache={str(tmp_path / "trials")!r}, progress=False)
+    """)
+    path = os.pathsep.join([str(Path(grid_trials.__file__).parent), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path})
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "ledger").iterdir())) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len(list((tmp_path / "ledger").iterdir()))
+    grid = {"mu": range(done), "folder": [str(tmp_path / "ledger")], "seconds": [0.05]}
+    frame = rd.sweep(grid_trials.counted, grid, cache=tmp_path / "trials", progress=False)
+    assert frame.attrs["n_run"] <= 1 < frame.attrs["n_read"]

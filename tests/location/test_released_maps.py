@@ -4,7 +4,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from benchmarks._map_trials import FAILING
+
+from reident.data.datasets import embedded_file
+from reident.experiments.released_maps import LEVELS, WRONG_KM
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks._protection import CANDIDATES, Candidate, protect
@@ -33,3 +38,12 @@ def test_candidates_do_to_distances_what_they_say():
         )
         if made == Candidate():
             assert (released <= true + 1e-6).all()
+
+
+def test_the_certificate_keeps_its_level_on_failing_runs():
+    runs = pd.read_csv(embedded_file("measured/certificate_level.csv"))
+    failing = runs[runs["median_km"] > WRONG_KM]
+    assert len(failing) >= 200
+    assert set(failing["kind"]) == set(FAILING)
+    for level in LEVELS:
+        assert failing[f"wrong_{level:g}"].sum() <= level * failing["n_wrong"].sum()

@@ -1,6 +1,9 @@
 """Sweeps over a notebook's parameters from a YAML file."""
 
 import json
+import os
+import signal
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -269,3 +272,54 @@ def test_a_run_ends_at_its_time_limit(tmp_path, capfd):
     (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ntimeout: 0")
     with pytest.raises(ParameterError, match="`timeout` must lie in"):
         read_sweep(tmp_path / "s.yaml")
+
+
+def workers_of(cluster):
+    return [worker.process.pid for worker in cluster.workers.values() if worker.process]
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
+    """Each notebook holds a sweep of its own on the same cluster; a worker is killed in the middle."""
+    from distributed import LocalCluster
+
+    ledger = tmp_path / ".ledger"
+    ledger.mkdir()
+    write_notebook(
+        tmp_path / "n.ipynb",
+        "import time\nfrom pathlib import Path\nimport reident as rd\n"
+        "def trial(rng, *, i):\n    return {'draw': rng.random()}",
+        "frame = rd.sweep(trial, {'i': [1, 2, 3]}, repetitions=4, seed=x)\n"
+        "time.sleep(1.0)\nframe.to_csv(Path(out, 'rows.csv'), index=False)\n"
+        f"Path({str(ledger)!r}, f'{{x}}-{{time.time_ns()}}').touch()",
+        parameters="x = 1\nout = ''",
+    )
+    (tmp_path / "sweep.yaml").write_text("notebook: n.ipynb\ngrid: {x: [1, 2]}\npages: false")
+    out = tmp_path / "out"
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with LocalCluster(**options) as cluster:
+        import threading
+
+        def kill_one():
+            deadline = time.monotonic() + 90
+            while not list(ledger.iterdir()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            os.kill(workers_of(cluster)[0], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        records = batch(tmp_path / "sweep.yaml", out, jobs=2, scheduler=cluster.scheduler_address, progress=False)
+        killer.join()
+    assert [record["status"] for record in records] == ["ok"] * 2, records
+    assert [record["parameters"]["x"] for record in records] == [1, 2]
+    assert len(list(out.glob("*/rows.csv"))) == len(list(out.glob("*/record.json"))) == 2
+    for record in records:
+        rows = (out / record["name"] / "rows.csv").read_text().splitlines()
+        assert len(rows) == 13
+    written = json.loads((out / records[0]["name"] / "record.json").read_text())
+    assert written["parameters"] == {"x": 1}
+    done = len(list(ledger.iterdir()))
+    assert batch(tmp_path / "sweep.yaml", out, progress=False) == records
+    assert len(list(ledger.iterdir())) == done, "a finished run was executed again"
+    assert (out / "index.html").read_text().count("notebook.ipynb") == 2

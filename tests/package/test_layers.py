@@ -1,6 +1,7 @@
 """Imports go downwards only, and methods that must meet in experiments do not know of one another."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,43 @@ def test_at_most_eight_imports_lead_from_one_kind_to_another():
     assert len(PAIRS) <= 8
     for path, name in PAIRS:
         assert name in set(imports(PACKAGE / path)), f"{path} no longer imports {name}: take it off the list"
+
+
+def role(path):
+    """Return the word with which a module of a method begins, "" for one without."""
+    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition(".")[0]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_attacks_and_anonymisers_meet_in_sweeps_only(path):
+    """Metrics measure what the others make: neither attacks nor anonymisers import them."""
+    apart = {
+        "Anonymiser": {"Attack"},
+        "Attack": {"Anonymiser"},
+        "Metric": {"Anonymiser", "Attack", "Mechanism"},
+    }.get(role(path), set())
+    for name in imports(path):
+        other = PACKAGE / (name.replace(".", "/") + ".py")
+        if other.is_file():
+            assert role(other) not in apart, f"{path.name} imports {name}"
+
+
+def test_kernels_know_arrays_only():
+    for path in sorted(PACKAGE.rglob("kernels/**/*.py")):
+        text = path.read_text()
+        assert "pandas" not in text, path
+        # Of what fast arithmetic may do only the fusing of a product and a sum, which rounds less.
+        assert "fastmath" not in text.replace("no fastmath", "").replace('fastmath={"contract"}', ""), path
+        if path.stem not in ("__init__", "_numba"):
+            assert {name.split(".")[0] for name in imports(path)} <= {"kernels", "base"}, path
+
+
+RIVALS = {"igraph", "recordlinkage", "pycanon", "anonypy", "diffprivlib", "opendp", "anjana", "hypothesis"}
+
+
+def test_rivals_are_never_imported():
+    named = re.compile(rf"^\s*(?:import|from) (?:{'|'.join(RIVALS)})\b", re.MULTILINE)
+    assert [path.name for path in modules() if named.search(path.read_text())] == []
 
 
 def test_importing_the_package_and_its_command_line_is_light():

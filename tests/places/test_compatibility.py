@@ -1,10 +1,16 @@
 """The product graph of a release and a known file."""
 
+import itertools
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import naive_cliques
 from reident.places import compatibility, compatibility_graph
 
 
@@ -13,8 +19,55 @@ def distances(points):
     return np.abs(points[:, None] - points[None, :])
 
 
+# Whole and half kilometres on a line: many equal distances, zeros, and deviations exactly at the window's ends.
+places = st.lists(st.integers(0, 12).map(lambda x: x / 2), min_size=1, max_size=7)
+
+
+@st.composite
+def files(draw):
+    """Labels and distances of two small files."""
+    result = []
+    for _ in range(2):
+        points = draw(places)
+        labels = draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
+        result += [labels, distances(points)]
+    return result
+
+
 def edges_of(graph):
     return {tuple(sorted(edge)) for edge in graph.to_networkx().edges}
+
+
+@given(files(), st.integers(-4, 2), st.integers(1, 6))
+def test_agrees_with_the_definition(data, low, width):
+    ref = naive_cliques.compatibility_graph(*data, low / 2, (low + width) / 2)
+    comp = compatibility_graph(*data, window_km=(low / 2, (low + width) / 2))
+    assert [tuple(pair) for pair in comp.pairs.tolist()] == ref[0]
+    assert edges_of(comp) == ref[1]
+    assert comp.n_edges == len(ref[1])
+
+
+@st.composite
+def partial_files(draw):
+    """Numbers as labels, and distances of two small files that are directed, some of them missing."""
+    result = []
+    for _ in range(2):
+        n = draw(st.integers(1, 6))
+        labels = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+        entries = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.nan]), min_size=n * n, max_size=n * n)
+        d = np.array(draw(entries)).reshape(n, n)
+        np.fill_diagonal(d, 0)
+        result += [labels, d]
+    return result
+
+
+@given(partial_files(), st.sampled_from(["both", "either"]), st.integers(0, 2))
+def test_missing_and_directed_distances_and_near_labels_agree_with_the_definition(data, missing, tolerance):
+    vertices, edges = naive_cliques.partial_graph(*data, -1, 0.75, either=missing == "either", tolerance=tolerance)
+    graph = compatibility_graph(*data, window_km=(-1, 0.75), missing=missing, directed=True, label_tolerance=tolerance)
+    assert [tuple(pair) for pair in graph.pairs.tolist()] == vertices
+    assert edges_of(graph) == edges
+    assert graph.n_edges == len(edges)
 
 
 def test_both_forms_hold_the_same_graph(monkeypatch):
@@ -44,6 +97,14 @@ def test_window_is_open_and_interval_closed():
         assert compatibility_graph([1, 1], d_release, [1, 1], d_known, window_km=window).n_edges == n_edges
     for interval, n_edges in (((5, 5), 2), ((4, 5), 2), ((5.001, 9), 0)):
         assert compatibility_graph([1, 1], d_release, [1, 1], d_known, intervals_km=interval).n_edges == n_edges
+
+
+def test_rounding_does_not_move_a_deviation_across_the_edge():
+    # 0.3 - 0.1 is just below 0.2 in floating point: inside (0, 0.2) as computed, whichever way the search goes.
+    d_release, d_known = [[0, 0.1], [0.1, 0]], [[0, 0.3], [0.3, 0]]
+    assert (0.3 - 0.1 < 0.2) == (
+        compatibility_graph([1, 1], d_release, [1, 1], d_known, window_km=(0, 0.2)).n_edges == 2
+    )
 
 
 def test_bounds_for_each_two_known_records():
@@ -77,3 +138,16 @@ def test_missing_labels_agree_with_nothing():
     assert graph.pairs.tolist() == [[0, 0], [2, 0], [0, 2], [2, 2]]
     numbers = pd.Series([1.0, np.nan])
     assert compatibility_graph(numbers, np.zeros((2, 2)), [1, 1], np.zeros((2, 2)), window_km=(-1, 1)).n_vertices == 2
+
+
+@pytest.mark.parametrize("n_labels", [1, 6, 200])
+def test_the_announced_memory_suffices_for_the_pairs_of_release_records(n_labels):
+    n, rng = 600, np.random.default_rng(0)
+    codes, d = rng.integers(0, n_labels, n), rng.random((n, n))
+    ranks = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+    tracemalloc.start()
+    starts, length, _, _ = compatibility._release_pairs(codes, ranks, d + d.T, n_labels)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - (d + d.T).nbytes <= compatibility._BYTES_A_PAIR * n**2 / 2
+    assert all((np.diff(length[low:high]) >= 0).all() for low, high in itertools.pairwise(starts))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import reident as rd
 from reident import ParameterError, k_anonymise
 from reident.data.datasets import load_vanhoef2012_table
 from reident.experiments.own_files import pinned
@@ -170,3 +171,17 @@ def test_a_hard_utility_vector_is_likely():
         assert hard.tolist() == [False, True, True, True]
         assert breaches[hard].sum() > 1 - 2**-ell
         assert breaches[0] < 2 ** (ell + extra) * joint[:, 0].max()
+
+
+def test_the_theorems_of_chapters_2_to_6_on_small_inputs():
+    rng = np.random.default_rng(1)
+    assert proofs.laplace_ratio(2.0) == pytest.approx(1)
+    first, second = rng.dirichlet(np.ones(6), 2)
+    assert proofs.largest_event_difference(first, second) == pytest.approx(
+        rd.queries.statistical_distance(first, second)
+    )
+    assert proofs.processing_excess(rng, 50) <= 1e-12
+    assert proofs.guessable_breaches(rng, n_draws=40) <= 1 / 4
+    assert proofs.vector_loss() == pytest.approx(1)
+    assert proofs.adaptive_loss() == pytest.approx(1)
+    assert 0.8 < proofs.choice_loss() <= 1 + 1e-12

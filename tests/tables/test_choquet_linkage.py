@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from naive_linkage import choquet, files, sets, standardise
-from reident import DataError, SearchLimitWarning, learn_linkage, link_records
+from reident import DataError, SearchLimitWarning, learn_linkage, link_records, microaggregate
 from reident.kernels.tables.linkage_rows import rivals
 from reident.tables.choquet import _benders
 from reident.tables.choquet._benders import cover_bound, solve_cover
@@ -342,3 +342,33 @@ def test_every_record_left_unlinked_gets_a_reason(monkeypatch):
     assert left
     for record in left:
         assert any(set(reason) & left == {record} for reason in learned.certificate)
+
+
+@pytest.mark.slow
+def test_no_measure_of_three_variables_on_a_grid_links_more():
+    release, original = files(6, 3, 11)
+    d = squares(release, original)
+    learned = learn_linkage(release, original, model="choquet")
+    best = max(
+        linked(np.array([[choquet(list(pair), measure) for pair in row] for row in d]))
+        for measure in measures_on_a_grid(3, 3)
+    )
+    assert learned.ratio * 6 >= best
+
+
+@pytest.mark.whole
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 4))
+@pytest.mark.slow
+def test_richer_models_link_no_fewer(seed, n, p, k):
+    _, original = files(n, p, seed)
+    release = microaggregate(original, [[c] for c in original.columns], min(k, n)).table
+    if np.ptp(release.to_numpy(), axis=0).max() == 0:
+        return
+    ratios = [link_records(release, original).ratio]
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release, original, model=model)
+        assert learned.is_optimal
+        assert learned.lower_bound <= learned.upper_bound
+        ratios.append(learned.ratio)
+    assert ratios == sorted(ratios)

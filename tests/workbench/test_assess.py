@@ -1,5 +1,6 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
+import dataclasses
 import re
 import shlex
 from html.parser import HTMLParser
@@ -10,10 +11,12 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import protect_into
+from office import office
 from reident.base import DataError
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.candidates import Evaluator
-from reident.workbench.recipe import Recipe
+from reident.workbench.recipe import Recipe, recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -197,3 +200,60 @@ def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
     assert found.chain() == []
     assert "nothing is advised" in found.advice
     assert "nothing is advised" in found.save(tmp_path).read_text()
+
+
+def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("the data were written")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
+    methods = {"table": [{"name": "rounding", "base": [20.0]}]}
+    assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
+
+
+@pytest.mark.slow
+def test_command_line(people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+
+    named = ["people.csv", "--quasi", "sex,age"]
+    done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
+    assert "search" in done.stderr
+    release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
+    done = call(tmp_path, *release)
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
+    done = call(tmp_path, *release)
+    assert done.returncode == 2
+    assert "never overwritten" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
+
+
+@pytest.mark.slow
+def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
+    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
+    path = tmp_path / "patienten.csv"
+    office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
+    opened = rd.workbench.open_file(path)
+    recipe = recipe_of(opened, str(path))
+    roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
+    given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
+    found = rd.assess(opened.data, **roles, **given, limit=0.25)
+    assert found.search.passed
+    assert found.search.advised["share_above_limit"] == 0
+    assert found.search.before.share_above_limit == 1
+    assert "400 in the data as they are" in found.advice
+    advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
+    out = protect_into(opened, tmp_path / "release", recipe=advised)
+    told = rd.check(out, path, recipe=advised)
+    assert told.passed, told.sentence
+    assert told.share_above_limit == found.search.advised["share_above_limit"]
+    # A release without its place is said to be one.
+    assert ("it withholds the place" in found.advice) == ("donut" not in found.search.advised["chain"])
+    judged = found.search.candidates
+    assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
+    # Each release judged that shows more was refused, under the attack that is named.
+    assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
+    assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1

@@ -13,6 +13,7 @@ import reident as rd
 from commands import call
 from judged import attacked, records
 from reident.workbench.making import Step
+from reident.workbench.microdata import persons_of
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.search import search_release
 
@@ -29,6 +30,14 @@ def judged(graph, methods, **options):
     tried = tried_releases(data, methods, len(data.table))[0]
     steps = [Step("naive"), *(step for step in tried if step.entry.name != "naive")]
     return search_release(rd.Dataset(graph), [steps], **{"limit": 0.25, "draws": 2, "seed": 1, **options})
+
+
+def test_where_everybody_looks_alike_other_names_are_enough():
+    found = judged(nx.complete_graph(12), ["naive", {"name": "rewire_edges", "share": [0.2]}])
+    assert found.passed
+    assert found.chain == [{"method": "naive", "parameters": {}}]
+    assert judged(nx.complete_graph(12), [{"name": "rewire_edges", "share": [0.2]}]).chain == found.chain
+    assert found.candidates["kept"].tolist() == [1.0]
 
 
 def test_a_network_in_which_friends_of_friends_tell_is_refused_whatever_its_degrees():
@@ -54,6 +63,61 @@ def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
     assert "By name of the node" in page
     assert "--recipe" not in page  # none was written
     assert "<td>p00</td>" in page
+
+
+def test_names_that_are_kept_refuse_and_pairs_tell_who_is_who():
+    named = nx.relabel_nodes(nx.cycle_graph(30), lambda node: f"person {node}")
+    kept = rd.check(named, named, "same order", attacks=["degree"])
+    assert not kept.passed
+    assert [finding.subject for finding in kept.findings] == ["nodes"]
+    graph = nx.barabasi_albert_graph(40, 2, seed=1)
+    order = np.random.default_rng(0).permutation(40)
+    moved = nx.relabel_nodes(graph, dict(enumerate(order.tolist())))
+    pairs = pd.DataFrame({"original_node": range(40), "released_node": order})
+    told = rd.check(moved, graph, pairs, attacks=["degree", "neighbourhood"])
+    assert [finding.subject for finding in told.findings] == ["persons", "nodes"]
+    # Equal degree: as sure as the class is small.
+    degrees = np.array([degree for _, degree in graph.degree()])
+    alone = 1 / np.array([(degrees == one).sum() for one in degrees])
+    assert told.worst >= alone.max() - 1e-9
+
+
+def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
+    graph = nx.barabasi_albert_graph(30, 2, seed=1)
+    rows = [f"Schüler{a:03d};Schüler{b:03d};0,{a % 9}" for a, b in graph.edges]
+    (tmp_path / "freunde.csv").write_text("\n".join(["Von;Nach;Stärke", *rows]), "cp1252")
+    code, said = run(tmp_path, "assess", "--network", "freunde.csv", "--profile", "smoke", "-q")
+    assert (code, "an intruder may know: relations" in said) == (0, True), said
+    assert (tmp_path / "report" / "report.html").is_file()
+    code, said = run(
+        tmp_path, "protect", "freunde.csv", "--method", "degree_anonymity", "--set", "k=5", "--out", "release"
+    )
+    assert (code, "30 nodes" in said) == (0, True), said
+    assert "Sch" not in (tmp_path / "release" / "release.csv").read_text()
+    code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network")
+    assert code in (0, 3), said
+    assert "degree " in said
+    assert run(tmp_path, "check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 4
+    told = said
+    lines = (tmp_path / "release" / "release.csv").read_text().splitlines()
+    separator = "," if "," in lines[0] else ";"
+    (tmp_path / "foreign.csv").write_text("\n".join([separator.join(["rot", "blau"]), *lines[1:]]), "utf-8")
+    foreign = [
+        "check",
+        "foreign.csv",
+        "--pairs",
+        "release.pairs.csv",
+        "--against",
+        "freunde.csv",
+        "--network",
+        "--ends",
+        "Von,Nach",
+    ]
+    code, said = run(tmp_path, *foreign, "--release-ends", "rot,blau")
+    assert (code in (0, 3), said) == (True, told)
+    code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
+    assert (code, "'Wer'" in said and "Traceback" not in said) == (2, True), said
+    assert persons_of(rd.networks.read_graph(tmp_path / "freunde.csv")).index[0] == "Schüler000"
 
 
 def test_an_attack_is_not_led_through_ties_by_the_true_order():

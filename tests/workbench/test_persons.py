@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident as rd
+from commands import call
 from judged import records
 from reident.methods.attacks import in_persons, run_attack
 from reident.methods.release import Knowledge, Release
+from reident.workbench.recipe import read_recipe
 from reident.workbench.roles import repeated_ids
 from reident.workbench.simulate import draw_files
 
@@ -135,3 +137,43 @@ def test_the_column_is_proposed_where_an_identifier_repeats():
         assert repeated_ids(table.rename(columns={"patnr": name})) == [name]
     regions = table.assign(region_id=np.arange(300) % 16, patnr=table["nr"])
     assert repeated_ids(regions) == []
+
+
+@pytest.mark.slow
+def test_open_assess_and_check_count_persons(tmp_path):
+    table = visits(200, 5, ages=30)
+    table.drop(columns="nr").to_csv(tmp_path / "visits.csv", index=False)
+    made = call(tmp_path, "open", "visits.csv", "--try", "mondrian:k=5,50", "--limit", "0.2", "--role", "ill=other")
+    assert made.returncode == 0, made.stderr
+    assert read_recipe(tmp_path / "recipe.yaml").schema.named("person") == ["patnr"]
+    made = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--quiet", "--out", "report")
+    assert made.returncode == 0, made.stderr
+    assert "1000 records of 200 persons by patnr" in made.stdout
+    assert "(k=50)" in made.stdout  # five records of one person are no class of five
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "of 200 persons" in page
+    made = call(tmp_path, "protect", "--recipe", "report/recipe.yaml", "--out", "release")
+    assert made.returncode == 0, made.stderr
+    said = call(tmp_path, "check", "release", "--against", "visits.csv", "--recipe", "report/recipe.yaml")
+    assert said.returncode == 0, said.stdout
+    assert "of 200 persons" in said.stdout
+    shown = table[["age", "sex"]].sample(frac=1, random_state=1)
+    shown.to_csv(tmp_path / "asis.csv", index=False)
+    pairs = pd.DataFrame({"original_row": shown.index, "released_row": range(len(shown))})
+    pairs.to_csv(tmp_path / "asis.pairs.csv", index=False)
+    plain = [
+        "check",
+        "asis.csv",
+        "--pairs",
+        "asis.pairs.csv",
+        "--against",
+        "visits.csv",
+        "--quasi",
+        "age,sex",
+        "--limit",
+        "0.2",
+    ]
+    assert call(tmp_path, *plain).returncode == 0
+    refused = call(tmp_path, *plain, "--person", "patnr")
+    assert refused.returncode == 3
+    assert "of 200 persons" in refused.stdout

@@ -187,3 +187,12 @@ def test_declare_is_found_where_it_was_and_sweep_stays_a_function():
 
     assert declare is results.declare
     assert callable(rd.sweep)
+
+
+def test_from_methods_to_the_map(patients):
+    dataset = rd.open_dataset(patients).with_roles(quasi=["sex", "age"], sensitive="illness", lat="lat", lon="lon")
+    methods = ["disc", {"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}]
+    asked = {"methods": methods, "attacks": ["nearest_place"], "utilities": ["nearest_neighbour_kept"]}
+    frame = rd.risk_utility(dataset, **asked, repetitions=2, progress=False)
+    assert isinstance(rd.frontier(frame, limit=0.25), pd.DataFrame)
+    assert rd.plot_ru_map(frame, limit=0.25).has_data()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import geopandas as gpd
 import numpy as np
@@ -220,3 +221,36 @@ def test_a_container_holds_polygons():
     points = in_geometry(persons())
     with pytest.raises(DataError, match="`container` must hold polygons, got Point"):
         rd.places.mask_disc(points, radius_m=100, container=points, rng=1)
+
+
+@pytest.mark.parametrize("kind", ["csv", "gpkg"])
+def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_path, kind):
+    table = persons()
+    table.loc[7, "lat"] = 91.5
+    if kind == "csv":
+        table.to_csv(tmp_path / "p.csv", index=False)
+        places = ["--lat", "lat", "--lon", "lon"]
+    else:
+        points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
+        gpd.GeoDataFrame(table[["sex"]], geometry=points).to_file(tmp_path / "p.gpkg")
+        places = []
+    common = ["protect", f"p.{kind}", "--method", "donut", "--set", "outer_m=2000", "--quasi", "sex", *places]
+    done = call(tmp_path, *common, "--impossible", "refuse", "--out", "a")
+    assert (done.returncode, "impossible place (record 8)" in done.stderr) == (2, True)
+    assert call(tmp_path, *common, "--out", "b").returncode == 0
+    if kind == "csv":
+        recipe = recipe_of(open_file(tmp_path / "p.csv"), "p.csv")
+        path = replace(recipe, impossible="refuse").write(tmp_path / "r.yaml")
+        with pytest.raises(DataError, match="record 8"):
+            _ = rd.open_dataset(tmp_path / "p.csv", recipe=path).frame
+
+
+def test_open_hints_at_zeros_and_at_some_exchanged_coordinates(tmp_path):
+    table = persons(120)
+    some = table.copy()
+    some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
+    assert "6 record(s)" in hints(tmp_path, some)[1]
+    assert "exchanged" in hints(tmp_path, some)[1]
+    some = table.copy()
+    some.loc[:3, ["lat", "lon"]] = 0.0
+    assert hints(tmp_path, some)[1:] == ["lat, lon: 4 record(s) at 0, 0: perhaps without a place"]

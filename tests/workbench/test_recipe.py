@@ -362,3 +362,44 @@ def test_the_systems_generator_draws_as_numpy_does():
     assert sorted(rng.permutation(500).tolist()) == list(range(500))
     assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
     assert system_rng().integers(2**62) != system_rng().integers(2**62)
+
+
+CHAIN = [
+    {"method": "mondrian", "parameters": {"k": 5}},
+    {"method": "donut", "parameters": {"inner_m": 500.0, "outer_m": 3000.0}},
+    {"method": "add_noise", "columns": ["Einkommen"], "parameters": {"relative": 0.2}},
+]
+
+
+@pytest.mark.slow
+def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path):
+    office(1000).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="utf-8-sig")
+    done = call(tmp_path, "open", "patienten.csv")
+    assert done.returncode == 0, done.stderr
+    recipe = rd.workbench.read_recipe(tmp_path / "recipe.yaml")
+    assert recipe.schema.named("identifier") == ["Fall-Nr"]
+    assert recipe.schema.named("quasi-identifier") == ["Geschlecht", "Alter", "PLZ", "Beruf", "Aufnahme"]
+    assert recipe.schema.named("sensitive") == ["Einkommen", "Diagnose"]
+    assert recipe.schema.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
+    import dataclasses
+
+    dataclasses.replace(recipe, chain=CHAIN).write(tmp_path / "recipe.yaml")
+    done = call(tmp_path, "protect", "--recipe", "recipe.yaml", "--out", "release")
+    assert done.returncode == 0, done.stderr
+    for told in (
+        "mondrian: k=5",
+        "columns left out: Fall-Nr",
+        "1000 of 1000 records released",
+        "Diagnose",
+        "as it was",
+    ):
+        assert told in done.stdout
+    original = rd.workbench.open_file(tmp_path / "patienten.csv").data
+    released = rd.workbench.open_file(tmp_path / "release" / "release.csv").data
+    assert list(released.columns) == [name for name in original.columns if name != "Fall-Nr"]
+    assert decimals_of(released["Breite"]) == 5
+    assert decimals_of(released["Einkommen"]) == 2
+    assert released["Einkommen"].isna().sum() == original["Einkommen"].isna().sum()
+    quasi = recipe.schema.named("quasi-identifier")
+    assert released[quasi].astype(str).value_counts().min() >= 5
+    assert (tmp_path / "release" / "release.csv").read_bytes().decode("utf-8-sig").startswith("Geschlecht;Alter")

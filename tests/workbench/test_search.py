@@ -23,7 +23,7 @@ pytestmark = pytest.mark.whole
 #: A process that is killed outright before the third candidate of its own.
 KILLED = """
 import os, signal, sys
-sys.path.insert(0, os.getcwd())
+sys.path[:0] = [os.getcwd(), os.path.dirname(os.getcwd())]
 import pytest, test_search as t
 with pytest.MonkeyPatch.context() as patched:
     t.counted(patched, 2, lambda: os.kill(os.getpid(), signal.SIGKILL))

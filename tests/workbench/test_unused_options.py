@@ -108,3 +108,15 @@ def test_what_is_said_of_records_is_refused_for_a_network(folder, tmp_path):
         folder, "protect", "people.csv", "--quasi", "sex", "--method", "mondrian", "--ends", "a,b", "--out", "r"
     )
     assert "`ends` must be left out" in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--public", "areas=districts.gpkg"], ["--public", "candidates=people.csv"]])
+def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_line(folder, tmp_path, option):
+    release = str(tmp_path / "r")
+    done = call(
+        folder, "protect", "people.csv", "--quasi", "sex", "--lat", "lat", "--lon", "lon", "--method", "donut", *option,
+        "--out", release,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "must be left out, nothing here uses it (donut)" in done.stderr
+    assert not (tmp_path / "r").exists()
