@@ -1,4 +1,4 @@
-"""Store what a run found: its result, which a batch collects over all its runs, and its claims."""
+"""Store the result of a run, which a batch collects over all its runs, and its claims."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def check_distances_with_gaps(distances: ArrayLike, name: str, *, size: int | No
 
 
 def complete_distances(distances: ArrayLike, name: str, *, size: int) -> FloatArray:
-    """Check a matrix of all distances; the error says what to do about gaps."""
+    """Check a matrix of all distances; the error names the remedy for gaps."""
     try:
         return check_distance_matrix(distances, name, size=size)
     except DataError as error:

@@ -157,7 +157,7 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
 
 
 def _of_other_type(stated: Recipe, opened: OpenedFile, texts: list[str]) -> list[str]:
-    """Return the columns whose cells are of another type than a recipe says, but those that it reads as `texts`."""
+    """Return the columns of another type than a recipe says, but those that it reads as `texts`."""
     pairs = {name: {column.type, opened.schema.columns[name].type} for name, column in stated.schema.columns.items()}
     return [
         name

@@ -92,7 +92,7 @@ def declare(
 
 
 def _identifies(dataset: Dataset, name: Any, released: pd.Series) -> bool:
-    """Tell whether a column identifies, by its stated role, else by the proposed one and by what is released."""
+    """Tell whether a column identifies: by its stated role, else by the proposed one and the released cells."""
     if role := dataset.schema.columns[name].role:
         return role in ("identifier", "free text")
     near_unique = released.nunique() > NEAR_UNIQUE * len(released)
