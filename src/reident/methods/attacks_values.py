@@ -68,7 +68,7 @@ class _Shares:
         return self.claimed(claims, f"{self.description}{description}")
 
     def claimed(self, claims: pd.DataFrame, assumption: str) -> Outcome:
-        """Return claims with the confidence that the released values prove; of perturbed values it is compared to guessing."""
+        """Return claims with the confidence that the released values prove, compared to guessing if perturbed."""
         claims = claims if self.kept else claims.assign(control=claims["base"])
         return Outcome(claims, "attribute", assumption, proven=self.kept)
 
