@@ -246,7 +246,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
             f"`{name}` must be undirected, got a {type(graph).__name__}: "
             "use `to_undirected()`, or `simplify` in reading a file, if direction does not matter"
         )
-    adjacency = graph._adj if hasattr(graph, "_adj") else graph.adj
+    adjacency = dict(graph.adjacency())
     n = len(adjacency)
     _check_size(n, name)
     indptr = np.zeros(n + 1, np.int64)

@@ -101,8 +101,10 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
 
     with zipfile.ZipFile(path) as parts:
         size = sum(part.file_size for part in parts.infolist())
-    _fits(path, _XML * size, f"{size:,} bytes of XML")
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        _fits(path, _XML * size, f"{size:,} bytes of XML")
+        has_merged = any(b"mergeCell " in parts.read(name) for name in parts.namelist() if "worksheets/" in name)
+    # Only a sheet that is read whole knows which of its cells are merged.
+    book = openpyxl.load_workbook(path, read_only=not has_merged, data_only=True)
     try:
         sheets, changes = {}, {}
         for page in book.worksheets:
@@ -120,18 +122,13 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     return table, source, [*receipts, *changes[chosen]], notes
 
 
-#: Several rows of one column that a sheet shows as one cell.
-_MERGED = re.compile(rb'mergeCell ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
-
-
 def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], list[str]]:
     """Return the cells of each row of a sheet that has some, by column, and receipts."""
-    from openpyxl.utils import column_index_from_string
-
-    with sheet.parent._archive.open(sheet._worksheet_path) as xml:
-        found = _MERGED.findall(xml.read())
-    last_row = {(int(row), column_index_from_string(name.decode()) - 1): int(last) for name, row, last in found}
-    sheet.reset_dimensions()  # a file may say too few, or a million
+    last_row: dict[tuple[int, int], int] = {}
+    if sheet.parent.read_only:
+        sheet.reset_dimensions()  # a file may say too few, or a million
+    else:
+        last_row = {(area.min_row, area.min_col - 1): area.max_row for area in sheet.merged_cells.ranges}
     rows: list[dict[int, Any]] = []
     n_cells = n_coded = n_wrong = n_merged = 0
     merged: dict[int, tuple[int, Any]] = {}
