@@ -1,20 +1,17 @@
 """Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
 
-import datetime as dt
 import gzip
 
 import geopandas as gpd
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import type_text, type_values
+from reident.workbench.columns import type_text
 from reident.workbench.numerals import decimals_of
-from reident.workbench.opening import describe
 from reident.workbench.recipe import open_by_recipe, recipe_of
 
 pytestmark = pytest.mark.whole
@@ -157,103 +154,6 @@ def test_duplicate_headers_and_broken_lines_are_refused(tmp_path):
             rd.workbench.open_file(tmp_path / "a.csv", **options)
 
 
-@pytest.fixture(scope="module")
-def persons():
-    rng = np.random.default_rng(3)
-    n = 60
-    return pd.DataFrame(
-        {
-            "plz": [f"{i:05d}" for i in rng.integers(1000, 2000, n)],
-            "age": rng.integers(20, 90, n),
-            "pay": rng.normal(50, 9, n).round(2),
-            "ill": rng.choice(["flu", "gout"], n),
-        }
-    )
-
-
-def test_excel_with_a_cover_sheet(tmp_path, persons):
-    path = tmp_path / "a.xlsx"
-    with pd.ExcelWriter(path) as book:
-        pd.DataFrame({"Hinweis": ["Vertraulich"]}).to_excel(book, sheet_name="Deckblatt", index=False)
-        persons.assign(age=persons["age"].where(persons.index > 2)).to_excel(book, sheet_name="Daten", index=False)
-    found = rd.workbench.open_file(path)
-    assert found.source["sheet"] == "Daten"
-    assert "'Deckblatt'" in found.notes[0]
-    assert found.data["plz"].tolist() == persons["plz"].tolist()
-    assert found.data["age"].dtype == "Int64"
-    assert rd.workbench.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
-    with pytest.raises(ParameterError, match="`sheet`"):
-        rd.workbench.open_file(path, sheet="Daten2")
-
-
-@pytest.mark.parametrize(("dtype", "cell"), [("Int64", 30), ("Float64", 1.5), ("boolean", True), ("string", "a")])
-def test_a_gap_in_the_last_rows_of_a_nullable_column_is_a_gap(tmp_path, dtype, cell):
-    column = pd.array([cell] * 39 + [pd.NA], dtype=dtype)
-    pd.DataFrame({"sex": ["f", "m"] * 20, "x": column}).to_parquet(tmp_path / "a.parquet")
-    found = rd.workbench.open_file(tmp_path / "a.parquet")
-    assert found.columns.set_index("column").loc["x", "missing"] == 1
-    mixed = pd.DataFrame({"x": pd.Series(["a", 1, pd.NA, *"bcdefg"], dtype=object), "y": range(9)})
-    for typed in (type_values(mixed["x"]), type_values(mixed["x"].replace({1: True}))):
-        assert typed.cells.isna().tolist() == [False, False, True, *[False] * 6]
-
-
-def test_parquet_leaves_categories_and_attributes_behind(tmp_path, persons):
-    odd = persons.assign(ill=pd.Categorical(persons["ill"], categories=["HIV", "gout", "flu"]))
-    odd.attrs["secret"] = "x"
-    odd.to_parquet(tmp_path / "a.parquet")
-    found = rd.workbench.open_file(tmp_path / "a.parquet")
-    assert found.data["ill"].dtype == "str"
-    assert found.data.attrs == {}
-    assert any("1 that no record has left out" in line for line in found.receipts)
-    local = pd.date_range("2020-03-28", periods=60, freq="h")  # the clocks change that night
-    persons.assign(seen=local.tz_localize("Europe/Berlin", nonexistent="shift_forward")).to_parquet(
-        tmp_path / "b.parquet"
-    )
-    zoned = rd.workbench.open_file(tmp_path / "b.parquet")
-    assert zoned.data["seen"].iloc[:3].tolist() == local[:3].tolist()
-    assert any("zones are not written back (Europe/Berlin)" in line for line in zoned.receipts)
-    pd.testing.assert_frame_equal(found.data, persons, check_dtype=False)
-
-
-@pytest.mark.parametrize("kind", ["dta", "sav"])
-def test_stata_and_spss_come_with_their_labels(tmp_path, persons, kind):
-    import pyreadstat
-
-    coded = persons.assign(ill=persons["ill"].map({"flu": 1, "gout": 2}), age=persons["age"].where(persons.index > 2))
-    write_file = getattr(pyreadstat, f"write_{kind}")
-    write_file(coded, tmp_path / f"a.{kind}", variable_value_labels={"ill": {1: "flu", 2: "gout"}})
-    found = rd.workbench.open_file(tmp_path / f"a.{kind}")
-    assert found.data["ill"].tolist() == persons["ill"].tolist()
-    assert found.data["plz"].tolist() == persons["plz"].tolist()
-    assert found.data["age"].dtype == "Int64"
-    assert "ill: codes were replaced by their labels" in found.receipts
-
-
-@pytest.mark.parametrize("kind", ["gpkg", "geojson", "shp"])
-def test_geographic_files_say_layer_and_crs(tmp_path, persons, kind):
-    rng = np.random.default_rng(0)
-    crs = "EPSG:4326" if kind == "geojson" else "EPSG:25832"
-    points = gpd.GeoDataFrame(
-        persons, geometry=gpd.points_from_xy(rng.uniform(5, 9, 60), rng.uniform(45, 55, 60)), crs=crs
-    )
-    path = tmp_path / f"a.{kind}"
-    if kind == "gpkg":
-        points.to_file(path, layer="people")
-        points.head(3).to_file(path, layer="few")
-    else:
-        points.to_file(path)
-    found = rd.workbench.open_file(path)
-    assert len(found.data) == 60
-    assert found.source["crs"] == crs
-    assert found.schema.named("place") == ["geometry"]
-    if kind == "gpkg":
-        assert found.source["layer"] == "people"
-        assert "'few'" in found.notes[0]
-        assert len(rd.workbench.open_file(path, layer="few").data) == 3
-        with pytest.raises(ParameterError, match="`crs`"):
-            rd.workbench.open_file(path, crs="EPSG:4326")
-
-
 def test_places_in_metres_need_a_crs(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round(), "Hochwert": rng.uniform(5.3e6, 6.0e6, 40)})
@@ -358,58 +258,6 @@ def test_names_that_look_odd_stay_names(tmp_path, head, line):
     assert ",".join(rd.workbench.open_file(path).data.columns) == head.replace(";", ",")
 
 
-def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
-    rng = np.random.default_rng(1)
-    words = pd.DataFrame({"sex": rng.choice(["f", "m"], 50), "town": rng.choice(["Ulm", "Hof"], 50), "n": 7})
-    words.to_csv(tmp_path / "words.csv", index=False, header=False)
-    words.to_excel(tmp_path / "words.xlsx", index=False, header=False)
-    for kind in ("csv", "xlsx"):
-        with pytest.raises(DataError, match="looks like a record"):
-            rd.workbench.open_file(tmp_path / f"words.{kind}")
-        assert len(rd.workbench.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50
-
-
-def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
-    book = openpyxl.Workbook()
-    sheet = book.active
-    sheet.append(["Nr", "PLZ", "Kasse", "Betrag"])
-    for i, plz in enumerate([1067, 1069, 99817, 80331, 4109] * 6):
-        sheet.append([i, plz, 7, 10 * i])
-        sheet.cell(i + 2, 2).number_format = "00000"
-        sheet.cell(i + 2, 3).number_format = "[$-407]000"
-        sheet.cell(i + 2, 4).number_format = "0.00"
-    book.save(tmp_path / "a.xlsx")
-    found = rd.workbench.open_file(tmp_path / "a.xlsx")
-    assert found.data["PLZ"].tolist()[:5] == ["01067", "01069", "99817", "80331", "04109"]
-    assert found.data["Kasse"].unique().tolist() == ["007"]
-    assert found.data["Betrag"].tolist() == [10 * i for i in range(30)]
-    assert found.columns.set_index("column")["type"].to_dict() == {
-        "Nr": "integer", "PLZ": "text", "Kasse": "text", "Betrag": "integer",
-    }  # fmt: skip
-    assert any(line.startswith("60 numbers of a format such as 00000") for line in found.receipts)
-
-
-@pytest.mark.parametrize("words", ["unbekannt", "n.b.", "12.03.1950", "um 1950"])
-def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
-    days = [dt.datetime(1972, 11, 27), dt.datetime(1950, 1, 2), dt.datetime(1984, 5, 6)] * 10
-    table = pd.DataFrame({"Geburt": [*days, words, words], "age": range(32)})
-    table.to_excel(tmp_path / "a.xlsx", index=False)
-    found = rd.workbench.open_file(tmp_path / "a.xlsx", missing=["n.b."])
-    row = found.columns.set_index("column").loc["Geburt"]
-    if words == "um 1950":  # no day, and no word for none: nothing is lost, and nothing added
-        assert row["type"] == "text"
-        assert found.data["Geburt"].tolist()[:2] == ["1972-11-27", "1950-01-02"]
-        assert found.data["Geburt"].tolist()[-1] == "um 1950"
-        return
-    assert row["type"] == "date"
-    assert found.data["Geburt"].tolist()[:2] == [pd.Timestamp(1972, 11, 27), pd.Timestamp(1950, 1, 2)]
-    assert row["missing"] == (0 if words == "12.03.1950" else 2)
-    if words == "12.03.1950":
-        assert found.data["Geburt"].iloc[-1] == pd.Timestamp(1950, 3, 12)
-    else:
-        assert f"Geburt: {words!r} read as missing (2 records)" in found.receipts
-
-
 def test_an_age_that_is_open_at_one_end_is_read_in_several_languages():
     for word in ("65 lat i więcej", "65+", "65 und mehr", "65 ans et plus", "65 años y más", "≥ 65", "65 of ouder"):
         cells = pd.Series([*map(str, range(20, 65)), word], name="wiek", dtype=object)
@@ -438,59 +286,3 @@ def test_geometries_are_counted_and_numbers_that_may_be_codes_are_noted(tmp_path
     assert any(note.startswith("2 record(s) are equal") for note in rd.workbench.open_file(tmp_path / "b.csv").notes)
     codes = rd.workbench.open_file(tmp_path / "a.csv", text="region")
     assert codes.columns.set_index("column")["type"]["region"] == "text"
-
-
-def test_roles_are_proposed_with_a_reason():
-    n = 200
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(
-        {
-            "patient_id": np.arange(n),
-            "mail": [f"p{i}@example.org" for i in range(n)],
-            "sex": rng.choice(["f", "m"], n),
-            "zip": rng.choice(["01067", "10115"], n),
-            "remarks": [f"was seen on day {i} and again later, see letter of the ward" for i in range(n)],
-            "hhid": np.arange(n) // 3,
-            "weight": rng.uniform(200, 900, n),
-            "weight_kg": rng.uniform(50, 90, n),
-            "income": rng.normal(9, 1, n),
-            "latitude": rng.uniform(50, 51, n),
-            "longitude": rng.uniform(8, 9, n),
-            "serum": rng.normal(0, 1, n),
-            "site": ["A"] * n,
-        }
-    )
-    found = describe(frame, {})
-    assert found.columns.set_index("column")["role"].to_dict() == {
-        "patient_id": "identifier", "mail": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier",
-        "remarks": "free text", "hhid": "household", "weight": "weight", "weight_kg": "quasi-identifier",
-        "income": "sensitive", "latitude": "place", "longitude": "place", "serum": "other", "site": "other",
-    }  # fmt: skip
-    assert (found.columns["reason"].str.len() > 10).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [
-        ("Haushalt-Nr", "household"), ("hh_id", "household"), ("Hochrechnungsfaktor", "weight"), ("wgt", "weight"),
-        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("outcome_diag", "sensitive"),
-        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("Jahr der Geburt", "quasi-identifier"),
-        ("Telefonnummer", "identifier"), ("prostate", "other"), ("estate", "other"),
-    ],
-)  # fmt: skip
-def test_roles_are_proposed_in_english_and_german(name, role):
-    rng = np.random.default_rng(0)
-    values = {
-        "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9
-    }.get(role, rng.normal(7, 2, 200))  # fmt: skip
-    found = describe(pd.DataFrame({name: values, "x1": rng.normal(size=200)}), {})
-    assert found.columns.set_index("column")["role"][name] == role
-
-
-@pytest.mark.parametrize("ends", [("Von", "An"), ("od", "do"), ("van", "naar"), ("de", "à")])
-def test_relations_are_found_by_names_in_several_languages(ends):
-    rng = np.random.default_rng(0)
-    pairs = pd.DataFrame(rng.integers(0, 60, (300, 2)), columns=list(ends)).drop_duplicates()
-    pairs = pairs[pairs[ends[0]] < pairs[ends[1]]].assign(since=2001)
-    roles = describe(pairs, {}).columns.set_index("column")["role"]
-    assert roles[list(ends)].tolist() == ["node", "node"]
