@@ -39,9 +39,9 @@ _LEFT_OUT = (
     "with --keep (round survey weights before), then reident check."
 )
 #: The columns of an attack.
-_COLUMNS = (
-    *("name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict", "assumption"),
-)
+_COLUMNS = [
+    "name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict", "assumption",
+]  # fmt: skip
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
 #: What the columns of the tables mean, and how each is computed.

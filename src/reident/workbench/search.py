@@ -260,7 +260,7 @@ def search_release(
             stored = {key: row[key] for key in ("records", "cells", "reason")}
             part = Part(step, columns, json.loads(row["kept"]), **stored)
             parts.setdefault(part.cells or part, part)
-        return [*parts.values(), *(step for step in slot if step is None)]  # type: ignore[misc]
+        return [*parts.values(), *([None] if None in slot else [])]
 
     judged: dict[Chain, dict[str, Any]] = {}
 
