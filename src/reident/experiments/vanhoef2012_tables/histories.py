@@ -152,9 +152,7 @@ def _altered(ratings: Ratings, share: float, rng: np.random.Generator) -> Rating
     n = len(ratings.stars)
     altered = rng.random(n) < share
     stars, days = rng.integers(1, 6, n), rng.integers(0, 2191, n)
-    return replace(
-        ratings, stars=np.where(altered, stars, ratings.stars), days=np.where(altered, days, ratings.days)
-    )
+    return replace(ratings, stars=np.where(altered, stars, ratings.stars), days=np.where(altered, days, ratings.days))
 
 
 def _without_rare(ratings: Ratings, share: float) -> Ratings:
