@@ -56,9 +56,8 @@ def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndar
     Constant: all pairs of levels within the margin. Difference: the measure at `high` less that at `low`, within
     `limits`. Level: the mean within the margin of the published number.
     """
-    empty = pd.DataFrame(), np.zeros(0), np.zeros(0)
     if frame.empty:
-        return empty
+        return pd.DataFrame(), np.zeros(0), np.zeros(0)
     effect, m = claim.effect, claim.margin
     form, along, each = effect["form"], effect["along"], list(effect.get("each", []))
     means = frame.pivot_table(index=draws_of(frame), columns=[*each, along], values=claim.measure, sort=False)
@@ -80,7 +79,7 @@ def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndar
         elif form == "level":
             contrasts |= {(key, a): (block[a], claim.published - m, claim.published + m) for a in levels}
     if not contrasts:
-        return empty
+        return pd.DataFrame(), np.zeros(0), np.zeros(0)
     names = [" ".join(str(part) for part in np.hstack([np.atleast_1d(p) for p in name])) for name in contrasts]
     values = pd.concat([series for series, _, _ in contrasts.values()], axis=1, keys=names)
     low, high = (np.array([contrast[i] for contrast in contrasts.values()], dtype=float) for i in (1, 2))
