@@ -161,12 +161,8 @@ def sweep(
 
 def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
     """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
-    values = grid.values() if isinstance(grid, Mapping) else ()
-    if (
-        not isinstance(grid, Iterable)
-        or isinstance(grid, str)
-        or any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in values)
-    ):
+    lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
+    if any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in lists):
         raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
     if isinstance(grid, Mapping):
         grid = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
