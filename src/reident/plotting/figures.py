@@ -25,6 +25,9 @@ BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
 #: Line and marker of published values, in all notebooks.
 PUBLISHED: dict[str, Any] = {"marker": "s", "linestyle": "--", "markerfacecolor": "white", "linewidth": 0.8}
 
+#: Key of the ringed release of a risk-utility map.
+RING: dict[str, Any] = {"color": "black", "marker": "o", "markerfacecolor": "none", "linestyle": "", "markersize": 9}
+
 #: Settings of matplotlib, readable at 85 mm.
 STYLE: Any = {
     "font.size": 8, "axes.titlesize": 8, "axes.titlelocation": "left", "lines.markersize": 4, "figure.dpi": 150,
