@@ -1,7 +1,5 @@
 """Records compared: microaggregation, aggregated distances, nearest records, product graphs, swapped ranks."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -80,14 +78,8 @@ def rivals_ref(release, known):
 def draw_rows(rng):
     release, known = draw_files(rng)
     block, rival = rng.choice(len(release), 2, replace=False)
-    return (
-        release,
-        known,
-        int(block),
-        int(rival),
-        rng.random(release.shape[1]),
-        naive.random_measure(rng, release.shape[1]),
-    )
+    p = release.shape[1]
+    return release, known, int(block), int(rival), rng.random(p), naive.random_measure(rng, p)
 
 
 def at(found, x):

@@ -1,7 +1,5 @@
 """Classes of a table: counting, partitioning, what they say about a sensitive value, noise inside them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -20,7 +18,6 @@ def draw_cut(rng):
 
 
 def cut_ref(values, k):
-    """Weigh every cut between two codes."""
     ordered, size = sorted(values.tolist()), values.size
     if ordered[0] == ordered[-1] or size < 2 * k:
         return -1, 0
@@ -38,10 +35,8 @@ def draw_rule(rng):
     counts[0] += not counts.any()
     overall = counts + rng.integers(0, 5, m)
     rule = int(rng.choice(RULES))
-    limit = (
-        float(rng.choice([0.5, 1.0, 2.0, 3.0])) if rule == mondrian.RECURSIVE else float(rng.choice([0.1, 0.25, 0.5]))
-    )
-    return counts, rule, float(rng.integers(1, 4)), limit, overall / overall.sum()
+    limit = rng.choice([0.5, 1.0, 2.0, 3.0] if rule == mondrian.RECURSIVE else [0.1, 0.25, 0.5])
+    return counts, rule, float(rng.integers(1, 4)), float(limit), overall / overall.sum()
 
 
 def passes_ref(counts, rule, ell, limit, overall):
@@ -111,12 +106,7 @@ def mondrian_ref(codes, places, n_codes, k, sensitive, rules):
 
 
 def draw_cover(rng):
-    n, q, n_classes, m = (
-        int(rng.integers(1, 6)),
-        int(rng.integers(1, 4)),
-        int(rng.integers(1, 70)),
-        int(rng.integers(1, 4)),
-    )
+    n, q, n_classes, m = (int(rng.integers(1, most)) for most in (6, 4, 70, 4))
     cover = rng.random((6, n_classes)) < 0.5
     return rng.integers(0, 6, (n, q)), cover, rng.integers(0, 4, (n_classes, m))
 

@@ -12,19 +12,12 @@ from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.places import great_circle_pairs_km, perturb_distances
 from reident.places.points import unit_vectors
+from samples import drawn
 
 
 def files(n=40, common=20, labels=6, seed=0):
     """Two files with `common` records in both; ids say who is who."""
-    rng = np.random.default_rng(seed)
-    size = 2 * n - common
-    people = pd.DataFrame(
-        {
-            "lat_deg": rng.uniform(48, 54, size),
-            "lon_deg": rng.uniform(7, 14, size),
-            "age": rng.integers(0, labels, size),
-        }
-    )
+    people = drawn(2 * n - common, seed, lat_deg=(48.0, 54.0), lon_deg=(7.0, 14.0), age=(0, labels))
     original = people.iloc[:n].sample(frac=1, random_state=seed).rename(index="r{}".format)
     known = people.iloc[n - common :].sample(frac=1, random_state=seed + 1).rename(index="k{}".format)
     both = range(n - common, n)

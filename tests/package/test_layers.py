@@ -34,15 +34,11 @@ KINDS = {"places", "cliques", "tables", "networks", "queries"}
 
 #: The only imports from one kind of data to another, and from the data up to the kind that reads its files.
 PAIRS = {
-    ("places/compatibility.py", "cliques.adjacency"),
-    ("places/common_subgraph.py", "cliques.cliques"),
-    ("places/common_subgraph.py", "cliques.quasi"),
-    ("cliques/quasi.py", "places.compatibility"),
-    ("tables/k_epsilon.py", "queries.laplace"),
-    ("queries/query_failures.py", "tables.classes"),
-    ("data/datasets.py", "networks.files"),
-    ("data/simulate.py", "networks.graph"),
-}
+    ("places/compatibility.py", "cliques.adjacency"), ("places/common_subgraph.py", "cliques.cliques"),
+    ("places/common_subgraph.py", "cliques.quasi"), ("cliques/quasi.py", "places.compatibility"),
+    ("tables/k_epsilon.py", "queries.laplace"), ("queries/query_failures.py", "tables.classes"),
+    ("data/datasets.py", "networks.files"), ("data/simulate.py", "networks.graph"),
+}  # fmt: skip
 
 
 #: Public names, ``tables.t_closeness``, and their modules, as the stubs list them.

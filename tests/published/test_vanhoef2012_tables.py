@@ -1,7 +1,5 @@
 """Vanhoef (2012), chapters 1 to 7: published values, hand examples, naive twins and the trials of the experiments."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -74,13 +72,8 @@ def test_an_own_table_takes_the_place_of_adult(tmp_path):
                         "illness": rng.choice(["x", "y", "z"], 300)})  # fmt: skip
     file = tmp_path / "own.csv"
     own.to_csv(file, index=False)
-    options = {
-        "table": pinned(str(file)),
-        "quasi": ["age", "town"],
-        "sensitive": "illness",
-        "n_common": 80,
-        "n_own": 80,
-    }
+    roles = {"quasi": ["age", "town"], "sensitive": "illness"}
+    options = {"table": pinned(str(file)), **roles, "n_common": 80, "n_own": 80}
     rows = releases.intersection_trial(rng, criterion="l", k=3, strength=2, releases=2, **options)
     assert [row["n_releases"] for row in rows] == [1, 2]
     for method, strength in (("k-anonymity", 3), (releases.HISTOGRAMS, 3.0)):

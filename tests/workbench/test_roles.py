@@ -6,8 +6,6 @@ import pytest
 
 from reident.workbench.opening import describe
 
-pytestmark = pytest.mark.whole
-
 
 def test_roles_are_proposed_with_a_reason():
     n = 200
