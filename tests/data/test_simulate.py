@@ -10,7 +10,7 @@ from shapely.geometry import Point, Polygon, box
 
 from reident import ParameterError
 from reident.data.datasets import load_adult, load_body_measures, load_boundary, load_census_shares
-from reident.data.people import adult_with_height, sample_weights_kg, voter_list
+from reident.data.people import adult_with_height, sample_measure, voter_list
 from reident.data.simulate import overlapping_files, points_in_area, population
 
 HOLED = Polygon([(0, 0), (20, 0), (20, 80), (0, 80)], [[(5, 20), (15, 20), (15, 40), (5, 40)]])
@@ -87,7 +87,7 @@ def test_heights_follow_age_and_sex():
     # 5 standard errors.
     assert men.mean() == pytest.approx(row["height_cm_mean"], abs=5 * row["height_cm_sd"] / np.sqrt(len(men)))
     assert men.std() == pytest.approx(row["height_cm_sd"], rel=5 / np.sqrt(2 * len(men)))
-    logs = np.log(sample_weights_kg([25] * 5000, ["female"] * 5000, rng=2))
+    logs = np.log(sample_measure("weight_kg", [25] * 5000, ["female"] * 5000, rng=2))
     row = load_body_measures().query("sex == 'female' and age_low == 20").iloc[0]
     assert logs.mean() == pytest.approx(row["ln_weight_mean"], abs=5 * row["ln_weight_sd"] / np.sqrt(5000))
 

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, ParameterError, SearchLimitWarning, common_subgraph_attack, linkage_quality
+from reident import (
+    DataError,
+    MetricMicrodata,
+    ParameterError,
+    SearchLimitWarning,
+    common_subgraph_attack,
+    linkage_quality,
+)
 from reident.data.datasets import load_poets
+from reident.location import registration_attack
 from reident.places import LinkageQuality
 
 
@@ -111,23 +119,21 @@ def test_quasi_cliques_forgive_some_noise_on_distances():
     assert relaxed.clique.upper_bound >= len(relaxed)
 
 
-@pytest.mark.parametrize("search", ["strong", "published"])
+@pytest.mark.parametrize("ties", ["first", "published"])
 @pytest.mark.parametrize("n", [14, pytest.param(45, marks=pytest.mark.whole)])
-def test_records_that_nothing_tells_apart_are_matched_at_once(n, search):
+def test_records_that_nothing_tells_apart_are_matched_at_once(n, ties):
     # Every permutation is a maximum clique: 45 records make a graph too large for one branch and bound.
     table, d = pd.DataFrame({"sex": ["f"] * n}), np.zeros((n, n))
     linkage = common_subgraph_attack(
-        (table, d), (table, d), quasi="sex", window_km=(-1, 1), search=search, ties="first", node_limit=1000, rng=0
+        (table, d), (table, d), quasi="sex", window_km=(-1, 1), ties=ties, node_limit=1000, rng=0
     )
     assert len(linkage) == n
     assert linkage.is_optimal
     assert linkage.clique.n_nodes < 1000
-    if search == "strong":
-        with pytest.warns(SearchLimitWarning, match="only 10"):
-            listed = common_subgraph_attack(
-                (table, d), (table, d), quasi="sex", window_km=(-1, 1), limit=10, node_limit=1000, rng=0
-            )
-        assert listed.n_max_cliques == 10
+    if ties == "first":
+        with pytest.warns(SearchLimitWarning, match="only 10000"):
+            listed = common_subgraph_attack((table, d), (table, d), quasi="sex", window_km=(-1, 1), rng=0)
+        assert listed.n_max_cliques == 10_000
         assert not listed.is_enumerated
 
 
@@ -138,8 +144,24 @@ def test_missing_distances_and_near_labels():
     options = {"quasi": ["sex", "age"], "window_km": (-1e-6, 1e-6), "rng": 0}
     with pytest.raises(DataError, match="say by `missing`"):
         common_subgraph_attack((release[0], gaps), known, **options)
-    found = {m: as_pairs(common_subgraph_attack((release[0], gaps), known, missing=m, **options)) for m in RULES}
+    partial = {rule: MetricMicrodata(release[0], gaps, missing=rule) for rule in RULES}
+    found = {rule: as_pairs(common_subgraph_attack(file, known, **options)) for rule, file in partial.items()}
     assert found["both"] <= found["either"] == set(truth.items())
+    with pytest.raises(ParameterError, match="`missing` must be the same in both files"):
+        common_subgraph_attack(partial["both"], MetricMicrodata(*known, missing="either"), **options)
+    with pytest.raises(DataError, match="must be finite"):  # a map needs all distances
+        registration_attack(partial["both"], known[0], quasi=["sex", "age"])
+    # Travel times: longer in one direction, by the same share in both files.
+    slope = np.where(np.triu(np.ones_like(gaps)), 1.0, 1.25)
+    with pytest.raises(DataError, match="symmetric"):
+        common_subgraph_attack((release[0], release[1] * slope), known, **options)
+    order = [release[0].index.get_loc(record) for record in truth]
+    there = [known[0].index.get_loc(truth[record]) for record in truth]
+    sides = [
+        MetricMicrodata(table.iloc[rows], d[np.ix_(rows, rows)] * slope[: len(rows), : len(rows)], directed=True)
+        for (table, d), rows in ((release, order), (known, there))
+    ]
+    assert as_pairs(common_subgraph_attack(*sides, **options)) == set(truth.items())
     # An age that is a class off is accepted within the tolerance.
     older = release[0].assign(age=release[0]["age"] + 1), release[1]
     near = common_subgraph_attack(older, known, label_tolerances={"age": 1}, **options)

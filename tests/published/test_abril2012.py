@@ -10,7 +10,6 @@ from naive_linkage import as_measure, choquet
 from reident import learn_linkage, link_records, microaggregate, published
 from reident.base import ParameterError
 from reident.data.datasets import load_casc
-from reident.data.simulate import money_table
 from reident.experiments.abril2012 import groups_of, kernel_ratio, owa, protect, read_table, trial
 from reident.experiments.abril2012_protections import leakage_trial, mask
 from reident.experiments.own_files import pinned
@@ -46,7 +45,7 @@ def test_printed_simple_mean_is_one_draw_among_others(census, file):
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_no_distance_links_more_than_one_record_of_a_class(k, model):
     """What notebook 03 says of k-anonymity: equal released records have one nearest original."""
-    records = money_table(80, rng=k).iloc[:, :4]
+    records = load_casc("census").iloc[:80, :4]
     release, _ = mask(records, "k-anonymity", k, np.random.default_rng(0))
     n_classes = len(release.drop_duplicates())
     assert release.value_counts().min() >= k
@@ -64,7 +63,7 @@ def test_an_ordered_average_counts_the_largest_difference_first():
 
 def test_the_kernel_distance_is_that_of_all_products_of_columns():
     """K(a, b) = (1 + a.b)^2 is an inner product of columns and their products: the distance is Euclidean there."""
-    original = money_table(60, rng=1).iloc[:, :3]
+    original = load_casc("census").iloc[:60, :3]
     release, columns, _ = protect(original, "2/3 1/4")
     a, b = (((x - x.mean()) / x.std()).to_numpy() for x in (release, original))
 
@@ -97,7 +96,7 @@ def test_own_protections_name_columns_and_smallest_cluster():
 
 def test_an_own_table_is_read_and_a_changed_one_refused(tmp_path):
     path = tmp_path / "own.csv"
-    money_table(100, rng=2).assign(name="x").to_csv(path, index=False)
+    load_casc("census").head(100).assign(name="x").to_csv(path, index=False)
     table = pinned(str(path))
     assert read_table(table).shape == (100, 13)
     found = trial(np.random.default_rng(0), file="2/3 2/4", n_records=40, table=table, learns=True, time_limit_s=5)

@@ -102,7 +102,7 @@ def test_a_trial_is_the_public_attack():
     release = MetricMicrodata(files.original[quasi], great_circle_km(*masked))
     known = MetricMicrodata(files.known[quasi], great_circle_km(files.known["lat_deg"], files.known["lon_deg"]))
     window_km = deviation(0.02, 2016).window_km(0.7)
-    options = {"quasi": quasi, "search": "published", "time_limit_s": None, "progress": False}
+    options = {"quasi": quasi, "ties": "published", "time_limit_s": None, "progress": False}
     attack = common_subgraph_attack(release, known, window_km=window_km, rng=rng, **options)
     quality = linkage_quality(attack.links, files.truth)
     sizes = {"n_original": 150, "n_known": 150, "n_common": 30}

@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from reident.base import ParameterError, check_choice, is_key
 from reident.data._paths import data_folder
 
-
-@dataclass(frozen=True)
-class Paper:
-    """A reproduced document."""
-
-    stem: str
-    citation: str
-
-
+#: Document -> citation.
 PAPERS = {
-    paper.stem: paper
-    for paper in (
-        Paper(
-            "kroll2015",
-            "M. Kroll (2015). A graph theoretic linkage attack on microdata in a metric space. "
-            "Transactions on Data Privacy 8(3), 217-243.",
-        ),
-        Paper(
-            "kroll2016",
-            "M. Kroll and R. Schnell (2016). Anonymisation of geographical distance matrices via Lipschitz "
-            "embedding. International Journal of Health Geographics 15:1.",
-        ),
-        Paper(
-            "abril2012",
-            "D. Abril, G. Navarro-Arribas and V. Torra (2012). Choquet integral for record linkage. "
-            "Annals of Operations Research 195.",
-        ),
-        Paper(
-            "holohan2017",
-            "N. Holohan, S. Antonatos, S. Braghin and P. Mac Aonghusa (2017). (k, epsilon)-Anonymity: k-anonymity with "
-            "epsilon-differential privacy.",
-        ),
-        Paper("vanhoef2012", "M. Vanhoef (2012). Privacy in Databases. Master's thesis."),
-    )
+    "kroll2015": "M. Kroll (2015). A graph theoretic linkage attack on microdata in a metric space. "
+    "Transactions on Data Privacy 8(3), 217-243.",
+    "kroll2016": "M. Kroll and R. Schnell (2016). Anonymisation of geographical distance matrices via Lipschitz "
+    "embedding. International Journal of Health Geographics 15:1.",
+    "abril2012": "D. Abril, G. Navarro-Arribas and V. Torra (2012). Choquet integral for record linkage. "
+    "Annals of Operations Research 195.",
+    "holohan2017": "N. Holohan, S. Antonatos, S. Braghin and P. Mac Aonghusa (2017). (k, epsilon)-Anonymity: "
+    "k-anonymity with epsilon-differential privacy.",
+    "vanhoef2012": "M. Vanhoef (2012). Privacy in Databases. Master's thesis.",
 }
 
 
@@ -75,8 +50,6 @@ def published(stem: str, table: str) -> pd.DataFrame:
 
 def errata(stem: str | None = None) -> pd.DataFrame:
     """Return the known errata of the documents: stem, number, place, printed text, and the correction used here.
-
-    `stem` selects one document.
 
     Parameters
     ----------

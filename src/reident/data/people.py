@@ -51,38 +51,26 @@ CLUSTERED: dict[str, float] = {"race": 0.25, "age": 0.05, "sex": 0.005}
 _SPREAD_OF_ZIP_CODES = 1.0
 
 
-def _matched(age_years: FloatArray, sex: np.ndarray, columns: list[str]) -> FloatArray:
-    """Return each person's row of the table of body measures."""
-    measures = load_body_measures()
-    matched = np.full((age_years.size, len(columns)), np.nan)
-    for row in measures.itertuples(index=False):
-        in_row = (sex == row.sex) & (age_years >= row.age_low) & (age_years <= row.age_high)
-        matched[in_row] = [getattr(row, column) for column in columns]
-    if np.isnan(matched).any():
-        place = int(np.flatnonzero(np.isnan(matched).any(axis=1))[0])
+def sample_measure(measure: str, age_years: Any, sex: Any, *, spread: float = 1.0, rng: RNGLike = None) -> FloatArray:
+    """Draw a ``"height_cm"`` (normal) or a ``"weight_kg"`` (log-normal) for each person by age and sex, not rounded.
+
+    Means and deviations are those of `load_body_measures`; `spread` multiplies the deviations.
+    """
+    ages, sexes = np.asarray(age_years, float), np.asarray(sex, object)
+    centre, scale = np.full((2, ages.size), np.nan)
+    name = measure if measure == "height_cm" else "ln_weight"
+    for row in load_body_measures().itertuples(index=False):
+        in_row = (sexes == row.sex) & (ages >= row.age_low) & (ages <= row.age_high)
+        centre[in_row], scale[in_row] = getattr(row, f"{name}_mean"), getattr(row, f"{name}_sd")
+    if np.isnan(centre).any():
+        place = int(np.isnan(centre).argmax())
         raise DataError(
-            f"`age_years` and `sex` must be 17 to 120 and 'female' or 'male', got {age_years[place]:g} and "
-            f"{sex[place]!r} at position {place}"
+            f"`age_years` and `sex` must be 17 to 120 and 'female' or 'male', got {ages[place]:g} and "
+            f"{sexes[place]!r} at position {place}"
         )
-    return matched
-
-
-def sample_heights_cm(age_years: Any, sex: Any, *, spread: float = 1.0, rng: RNGLike = None) -> FloatArray:
-    """Draw a height, cm, for each person: normal by age and sex (`load_body_measures`), not rounded.
-
-    `spread` multiplies the survey's standard deviations.
-    """
-    measures = _matched(np.asarray(age_years, float), np.asarray(sex, object), ["height_cm_mean", "height_cm_sd"])
-    return np.asarray(check_rng(rng).normal(measures[:, 0], spread * measures[:, 1]), dtype=np.float64)
-
-
-def sample_weights_kg(age_years: Any, sex: Any, *, spread: float = 1.0, rng: RNGLike = None) -> FloatArray:
-    """Draw a weight, kg, for each person: log-normal by age and sex (`load_body_measures`), not rounded.
-
-    `spread` multiplies the survey's standard deviations of the logarithm.
-    """
-    measures = _matched(np.asarray(age_years, float), np.asarray(sex, object), ["ln_weight_mean", "ln_weight_sd"])
-    return np.asarray(check_rng(rng).lognormal(measures[:, 0], spread * measures[:, 1]), dtype=np.float64)
+    generator = check_rng(rng)
+    draw = generator.normal if measure == "height_cm" else generator.lognormal
+    return np.asarray(draw(centre, spread * scale), dtype=np.float64)
 
 
 def adult_with_height(*, spread: float = 1.0, rng: RNGLike = None) -> pd.DataFrame:
@@ -121,7 +109,7 @@ def adult_with_height(*, spread: float = 1.0, rng: RNGLike = None) -> pd.DataFra
             "sex": adult["sex"].str.lower(),
             "race": adult["race"],
             "marital_status": adult["marital-status"],
-            "height_cm": sample_heights_cm(adult["age"], adult["sex"].str.lower(), spread=spread, rng=rng),
+            "height_cm": sample_measure("height_cm", adult["age"], adult["sex"].str.lower(), spread=spread, rng=rng),
             "income": adult["income"],
         }
     )
@@ -190,8 +178,8 @@ def voter_list(
     if assumed["races"] is not None:
         race = _shared(list(assumed["races"].values()), n, place, alike.get("race", 0.0), rng)
         table["race"] = np.array(list(assumed["races"]))[race]
-    sample = sample_heights_cm if assumed["measure"] == "height_cm" else sample_weights_kg
-    return table.assign(**{assumed["measure"]: sample(age, sex, spread=spread, rng=rng)})
+    measure = assumed["measure"]
+    return table.assign(**{measure: sample_measure(measure, age, sex, spread=spread, rng=rng)})
 
 
 def _alike(clustered: bool | Mapping[str, float]) -> Mapping[str, float]:

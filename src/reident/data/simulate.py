@@ -215,59 +215,6 @@ def overlapping_files(
     return OverlappingFiles(original, known, truth)
 
 
-def money_table(n: int = 1080, *, rng: RNGLike = None) -> pd.DataFrame:
-    """Draw a table of correlated log-normal amounts, a stand-in for reference files of incomes and taxes.
-
-    A survey weight, and twelve amounts of which some are sums or fractions of others and some are 0 for part of the
-    records, in whole dollars. It has the size, skewness and correlations of such files, not their values.
-
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    rng : Generator, int or None
-        Source of randomness.
-
-    Returns
-    -------
-    DataFrame
-        Columns `weight`, `income`, `employer`, `tax`, `total`, `state_tax`, `taxable`, `other`, `interest`,
-        `earnings`, `contribution`, `wages`, `earned`; `weight` in persons, the others in dollars a year.
-
-    Examples
-    --------
-    >>> money_table(3, rng=1).shape
-    (3, 13)
-    """
-    check_integer(n, "n", low=1)
-    generator = check_rng(rng)
-    draw = generator.standard_normal
-    wages = np.exp(10.3 + 0.55 * draw(n))
-    interest = np.exp(5.5 + 1.8 * draw(n)) * (generator.random(n) < 0.9)
-    other = interest + np.exp(6.5 + 1.6 * draw(n)) * (generator.random(n) < 0.45)
-    earned = wages * np.exp(0.05 * draw(n)) + np.exp(7 + draw(n)) * (generator.random(n) < 0.15)
-    household = np.exp(9.6 + 0.9 * draw(n)) * (generator.random(n) < 0.6)
-    total = earned + other
-    income = total + household
-    taxable = np.maximum(income - 6500 - 2500 * generator.integers(1, 5, n), 0) * np.exp(0.03 * draw(n))
-    table = {
-        "weight": np.exp(12.1 + 0.5 * draw(n)),
-        "income": income,
-        "employer": 0.07 * wages * np.exp(0.6 * draw(n)) * (generator.random(n) < 0.85),
-        "tax": taxable * np.clip(0.12 + 0.0000012 * taxable, 0.0, 0.35) * np.exp(0.1 * draw(n)),
-        "total": total,
-        "state_tax": 0.045 * taxable * np.exp(0.4 * draw(n)) * (generator.random(n) < 0.85),
-        "taxable": taxable,
-        "other": other,
-        "interest": interest,
-        "earnings": earned,
-        "contribution": 0.0765 * np.minimum(earned, 61200) * np.exp(0.01 * draw(n)),
-        "wages": wages,
-        "earned": earned * np.exp(0.01 * draw(n)),
-    }
-    return pd.DataFrame(table).round()
-
-
 def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
     """Generate a preferential attachment graph: every new node links to `m` distinct earlier nodes by degree.
 

@@ -22,6 +22,7 @@ from reident.base import (
 )
 from reident.location.neighbours import Fit, Neighbours
 from reident.places.common_subgraph import read_microdata
+from reident.places.compatibility import complete_distances
 from reident.places.points import degrees, read_places, unit_vectors
 
 
@@ -87,6 +88,7 @@ def check_problem(
 ) -> tuple[pd.Index, FloatArray, pd.Index, Neighbours]:
     """Return the released ids and distances, the known ids, and the neighbours by label."""
     release = read_microdata(release, "release")
+    distances = complete_distances(release.distances_km, "release", size=len(release))
     check_size(len(release))
     table, y = check_known_places(known)
     for frame, name in ((release.table, "release"), (table, "known")):
@@ -95,7 +97,7 @@ def check_problem(
         codes, known_codes = encode_labels([release.table, table], columns, ["release", "known"])
     else:
         codes, known_codes = (np.zeros(n, dtype=np.int64) for n in (len(release), len(table)))
-    return release.table.index, release.distances_km, table.index, Neighbours(codes, y, known_codes)
+    return release.table.index, distances, table.index, Neighbours(codes, y, known_codes)
 
 
 def check_size(n: int) -> None:

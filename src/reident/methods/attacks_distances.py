@@ -122,10 +122,8 @@ def common_subgraph(
     alpha: Annotated[float, _SHARE] = 0.5,
     n_simulations: Annotated[int, Whole(2, unit="releases the intruder simulates")] = 100,
     window: Annotated[str | None, Choice(None, *RULES)] = None,
-    ties: Annotated[str, Choice("first", "random", "all")] = "first",
+    ties: Annotated[str, Choice("first", "random", "all", "published")] = "first",
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
-    search: Annotated[str, Choice("strong", "published")] = "strong",
-    limit: Annotated[int, Whole(1, unit="cliques")] = 100_000,
     time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
     rng: np.random.Generator,
@@ -139,8 +137,8 @@ def common_subgraph(
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         attack = common_subgraph_attack(
-            released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
-            time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,
+            released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=time_limit_s,
+            node_limit=node_limit, progress=False, **tolerated,
         )  # fmt: skip
     description = "and how far released distances deviate, and takes the largest consistent match"
     return _linked(release, knowledge, attack.links, description, complete=attack.is_optimal)

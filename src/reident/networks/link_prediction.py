@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 
 from reident.base import (
     Choice,
@@ -63,16 +64,16 @@ def link_scores(
 
 
 def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tuple[IntArray, IntArray]:
-    listed = check_listed(pairs, "pairs")
+    listed, position = check_listed(pairs, "pairs"), network.positions
     for pair in listed:
-        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise DataError(f"`pairs` must hold pairs of nodes, got {pair!r}")
         for node in pair:
-            if node not in network.positions:
+            if node not in position:
                 raise DataError(f"`pairs` must name nodes of the graph, got {node!r}")
         if pair[0] == pair[1]:
             raise DataError(f"`pairs` must name two different nodes, got {pair!r}")
-    rows = np.array([[network.positions[a], network.positions[b]] for a, b in listed], np.int64).reshape(-1, 2)
+    rows = np.array([(position[a], position[b]) for a, b in listed], np.int64).reshape(-1, 2)
     return rows[:, 0], rows[:, 1]
 
 
@@ -147,12 +148,10 @@ def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[H
     free = network.n_nodes * (network.n_nodes - 1) // 2 - network.n_edges
     n = check_integer(n, "n", low=1, high=free, why=f"only {free} pairs are not joined")
     generator = check_rng(rng)
-    first, second = network.edges()
-    joined = set((first.astype(np.int64) * network.n_nodes + second).tolist())
-    drawn_keys: dict[int, None] = {}
-    while len(drawn_keys) < n:
-        a, b = sorted(generator.integers(0, network.n_nodes, 2).tolist())
-        key = a * network.n_nodes + b
-        if a != b and key not in joined:
-            drawn_keys[key] = None
-    return [(network.nodes[key // network.n_nodes], network.nodes[key % network.n_nodes]) for key in drawn_keys]
+    keys = np.empty(0, np.int64)
+    while len(keys) < n:
+        u, v = np.sort(generator.integers(0, network.n_nodes, (n - len(keys), 2)), axis=1).T
+        is_free = (u != v) & ~network.has_edges(u, v)
+        keys = pd.unique(np.append(keys, (u * network.n_nodes + v)[is_free]))
+    rows = zip(*(part.tolist() for part in np.divmod(keys, network.n_nodes)), strict=True)
+    return [(network.nodes[u], network.nodes[v]) for u, v in rows]

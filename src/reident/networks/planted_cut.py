@@ -234,5 +234,5 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
 def _rows(u: IntArray, v: IntArray, n: int) -> tuple[IntArray, IntArray]:
     """Return pointers and neighbours, an edge as often as it is there."""
     from_, to = np.concatenate([u, v]), np.concatenate([v, u])
-    order = np.argsort(from_, kind="stable")
+    order = np.argsort(from_.astype(np.min_scalar_type(n)), kind="stable")  # numpy sorts 16 bits by radix
     return np.append(0, np.cumsum(np.bincount(from_, minlength=n))).astype(np.int64), to[order]

@@ -197,7 +197,7 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
     DataError, ParameterError
         If a planted node is not in the graph, or all nodes are planted.
     """
-    from sklearn.metrics import roc_auc_score
+    from scipy.stats import rankdata
 
     from reident.kernels.networks.network import triangles
 
@@ -216,4 +216,7 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
     out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
     returned = out + back - network.degrees
     one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
-    return Detectability(*(float(roc_auc_score(suspects, score)) for score in (degrees, -local, one_sided)))
+    n_pairs = suspects.sum() * (~suspects).sum()
+    smallest = suspects.sum() * (suspects.sum() + 1) / 2
+    ranks = (rankdata(score)[suspects].sum() for score in (degrees, -local, one_sided))
+    return Detectability(*(float((total - smallest) / n_pairs) for total in ranks))

@@ -239,6 +239,7 @@ def passive_attack(
     known: Any,
     seeds: Mapping[Hashable, Hashable] | None = None,
     *,
+    found: Mapping[Hashable, Hashable] | None = None,
     theta: Annotated[float, Real(0)] = 0.5,
     rng: RNGLike = 0,
 ) -> Propagation:
@@ -253,6 +254,8 @@ def passive_attack(
         The released network and the attacker's own, undirected.
     seeds : mapping, optional
         Node of `release` -> node of `known`: people the attacker knows in the release. Default: no person.
+    found : mapping, optional
+        Pairs found by structure before, as `find_seeds` returns them; by default they are looked for.
     theta : float
         As in `propagate`.
     rng : Generator, int or None
@@ -276,7 +279,7 @@ def passive_attack(
     known_pairs = dict(check_mapping(seeds, "seeds", optional=True))
     partners = set(check_names(known_pairs.values(), "seeds"))
     starts = [known_pairs] if known_pairs else []
-    pairs = find_seeds(released, background, rng=rng).mapping
+    pairs = find_seeds(released, background, rng=rng).mapping if found is None else dict(check_mapping(found, "found"))
     starts.append(pairs)
     if known_pairs and pairs:
         starts.append(known_pairs | {u: v for u, v in pairs.items() if u not in known_pairs and v not in partners})

@@ -15,7 +15,6 @@ from reident.base import (
     BoolArray,
     Choice,
     DataError,
-    Flag,
     FloatArray,
     IntArray,
     ParameterError,
@@ -27,7 +26,6 @@ from reident.base import (
     check_columns,
     check_flag,
     check_ids,
-    check_integer,
     check_mapping,
     check_real,
     check_rng,
@@ -37,12 +35,15 @@ from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, m
 from reident.cliques.quasi import quasi_clique
 from reident.places.compatibility import (
     CompatibilityGraph,
-    complete_distances,
+    check_arcs,
     graph_of_codes,
     graph_of_matches,
     label_codes,
     same_codes,
 )
+
+#: Maximum cliques that are listed at most.
+_MOST_LISTED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,10 @@ class MetricMicrodata:
         One row a record; the index identifies the records.
     distances_km : ndarray of float64, shape (n, n)
         Distances between the records, in the order of the table, km. Zeros off the diagonal are allowed.
+    missing : {None, "both", "either"}
+        Whether distances may be missing (NaN), and what such a distance agrees with: see `compatibility_graph`.
+    directed : bool
+        Whether distances may depend on the direction.
 
     Raises
     ------
@@ -65,11 +70,15 @@ class MetricMicrodata:
 
     table: pd.DataFrame
     distances_km: FloatArray
+    missing: str | None = None
+    directed: bool = False
 
     def __post_init__(self) -> None:
         check_table(self.table, "table", min_records=0)
         check_ids(self.table.index, "table.index")
-        matrix = complete_distances(self.distances_km, "distances_km", size=len(self.table))
+        check_choice(self.missing, "missing", (None, "both", "either"))
+        options = {"missing": self.missing is not None, "directed": check_flag(self.directed, "directed")}
+        matrix = check_arcs(self.distances_km, "distances_km", size=len(self.table), **options)
         object.__setattr__(self, "distances_km", matrix)
 
     def __len__(self) -> int:
@@ -132,13 +141,9 @@ def common_subgraph_attack(
     quasi: str | Sequence[str],
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
-    missing: Annotated[str | None, Choice(None, "both", "either")] = None,
-    directed: Annotated[bool, Flag()] = False,
     label_tolerances: Mapping[str, float] | None = None,
-    ties: Annotated[str, Choice("first", "random", "all")] = "random",
+    ties: Annotated[str, Choice("first", "random", "all", "published")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
-    search: Annotated[str, Choice("strong", "published")] = "strong",
-    limit: Annotated[int, Whole(1, unit="cliques")] = 10_000,
     time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = TIME_LIMIT_S,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = None,
     progress: bool = True,
@@ -154,29 +159,24 @@ def common_subgraph_attack(
     Parameters
     ----------
     release, known : MetricMicrodata, or tuple of DataFrame and array-like of shape (n, n)
-        Tables and distances, km. The tables' indexes identify the records. Not modified.
+        Tables and distances, km. The tables' indexes identify the records. Not modified. Files with distances that
+        are missing or depend on the direction are given as `MetricMicrodata`, which says so.
     quasi : str or sequence of str
         The columns of both tables that must agree exactly. A missing value agrees with nothing. An empty sequence
         matches by distances alone.
     window_km, intervals_km
         When two distances agree; give one of them. See `compatibility_graph`.
-    missing, directed
-        Whether distances may be missing or depend on the direction, as for `compatibility_graph`. Such files are given
-        as tuples: `MetricMicrodata` has all distances.
     label_tolerances : mapping of str to float, optional
         Columns of numbers in `quasi` that agree if they differ by at most so much.
-    ties : {"random", "first", "all"}
+    ties : {"random", "first", "all", "published"}
         Which of several maximum cliques to claim: ``"random"`` lists all and draws one, each equally likely;
         ``"first"`` takes the one that the search meets, which begins at vertices of large degree and so favours the
-        truth; ``"all"`` lists all, draws none, and claims the first in lexicographic order.
+        truth; ``"all"`` lists all, draws none, and claims the first in lexicographic order; ``"published"`` takes the
+        one that the papers' search ends with (``search="published"`` of `max_clique`). At most 10,000 are listed; of a
+        list cut short a draw is not a draw among all.
     gamma : float
         Below 1, claim a gamma-quasi-clique instead: each match must be compatible with at least this share of the
         others. Found by a heuristic (`quasi_clique`), never proven; `ties` then has no part. In (0, 1].
-    search : {"strong", "published"}
-        As for `max_clique`. ``"published"`` claims the clique that the papers' search ends with; `ties` has no part.
-    limit : int
-        List at most so many maximum cliques. Those of a list cut short are the ones that the search meets first, so
-        that a draw among them is not a draw among all.
     time_limit_s, node_limit, progress
         As for `max_clique`, a minute by default. The attack never claims an unproven clique to be maximum.
     rng : Generator, int or None
@@ -218,17 +218,16 @@ def common_subgraph_attack(
     2        0   Cem
     """
     began = time.perf_counter()
-    check_choice(ties, "ties", ("random", "first", "all"))
-    check_choice(search, "search", ("strong", "published"))
+    check_choice(ties, "ties", ("random", "first", "all", "published"))
     tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
-    limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     check_flag(progress, "progress")
-    is_complete = missing is None and not check_flag(directed, "directed")
-    (first, d_release), (second, d_known) = (
-        _table_and_distances(data, name, is_complete) for data, name in ((release, "release"), (known, "known"))
-    )
-    arguments = (d_release, d_known, window_km, intervals_km, missing, directed)
+    release, known = read_microdata(release, "release"), read_microdata(known, "known")
+    if release.missing and known.missing and release.missing != known.missing:
+        raise ParameterError(f"`missing` must be the same in both files, got {release.missing!r} and {known.missing!r}")
+    first, second = release.table, known.table
+    missing, directed = release.missing or known.missing, release.directed or known.directed
+    arguments = (release.distances_km, known.distances_km, window_km, intervals_km, missing, directed)
     if tolerances:
         graph = graph_of_matches(_matches(first, second, quasi, tolerances), *arguments)
     else:
@@ -237,10 +236,11 @@ def common_subgraph_attack(
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
         listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
-    elif ties == "first" or search == "published":
+    elif ties in ("first", "published"):
+        search = "published" if ties == "published" else "strong"
         listed = _listed(max_clique(graph, search=search, rng=generator, **limits))
     else:
-        listed = max_cliques(graph, limit=limit, rng=generator, **limits)
+        listed = max_cliques(graph, limit=_MOST_LISTED, rng=generator, **limits)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -348,15 +348,6 @@ def _all_links(release: pd.DataFrame, known: pd.DataFrame, graph: CompatibilityG
     links = _links(release, known, graph.pairs[vertices.ravel()])
     links.insert(0, "clique", np.repeat(np.arange(len(listed.cliques)), listed.size))
     return links
-
-
-def _table_and_distances(data: Any, name: str, is_complete: bool) -> tuple[pd.DataFrame, Any]:
-    if is_complete or not isinstance(data, tuple) or len(data) != 2:
-        microdata = read_microdata(data, name)
-        return microdata.table, microdata.distances_km
-    table = check_table(data[0], name, min_records=0)
-    check_ids(table.index, f"{name}.index")
-    return table, data[1]
 
 
 def _matches(

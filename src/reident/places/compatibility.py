@@ -243,8 +243,8 @@ def graph_of_matches(
     """Build the product graph of possible matches, shape (n, m), by comparing each two of them."""
     check_choice(missing, "missing", (None, "both", "either"))
     options = {"missing": missing is not None, "directed": check_flag(directed, "directed")}
-    d_release = _arcs(d_release, "d_release", size=matches.shape[0], **options)
-    d_known = _arcs(d_known, "d_known", size=matches.shape[1], **options)
+    d_release = check_arcs(d_release, "d_release", size=matches.shape[0], **options)
+    d_known = check_arcs(d_known, "d_known", size=matches.shape[1], **options)
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
     pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
     n_vertices, words = len(pairs), (len(pairs) + 63) // 64
@@ -279,7 +279,7 @@ def _compared(
     return np.where(np.isnan(d_known), np.nan, 0.0), -high, -low, True
 
 
-def _arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
+def check_arcs(distances: ArrayLike, name: str, *, size: int, missing: bool, directed: bool) -> FloatArray:
     """Return distances that may be missing (NaN) or depend on the direction."""
     if directed:
         matrix = np.array(check_array(distances, name), order="C")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
@@ -46,56 +44,12 @@ def new_figure(
         return figure, figure.subplots(rows, columns, squeeze=squeeze, **kws)
 
 
-def ordered_colours(n: int) -> list[Any]:
-    """Return colours for the values of one parameter in their order, dark to light, in grey too."""
-    return [mpl.colormaps["viridis"](share) for share in np.linspace(0, 0.85, n)]
-
-
-def draw_lines(
-    ax: Axes,
-    x: Any,
-    series: Mapping[str, Any],
-    *,
-    bars: Mapping[str, Any] | None = None,
-    ordered: bool = False,
-    **kws: Any,
-) -> Axes:
-    """Draw named series over `x`, each with a colour, a marker and a line of its own.
-
-    `bars` holds the lower and the upper ends of each series' intervals. Series that are values of one parameter are
-    `ordered`: their colours are, too.
-    """
-    colours = ordered_colours(len(series)) if ordered else COLOURS
-    for position, (name, values) in enumerate(series.items()):
-        look = {
-            "color": colours[position % len(colours)],
-            "marker": MARKERS[position % len(MARKERS)],
-            "linestyle": LINES[position % len(LINES)],
-            "markersize": 4,
-            "linewidth": 1.2,
-            "label": name,
-        }
-        if bars is not None:
-            ends = np.abs(np.asarray(bars[name], float) - np.asarray(values, float))
-            look |= {"yerr": ends, "capsize": 2, "elinewidth": 0.8}
-        draw = ax.plot if bars is None else ax.errorbar
-        draw(np.asarray(x), np.asarray(values), **{**look, **kws})
-    return ax
-
-
 def save_figure(
-    figure: FigureBase,
-    name: str,
-    folder: str | Path,
-    *,
-    dpi: int = 150,
-    formats: Sequence[str] = ("svg", "png"),
-    letters: bool = False,
+    figure: FigureBase, name: str, folder: str | Path, *, formats: Sequence[str] = ("svg", "png")
 ) -> list[Path]:
-    """Write a figure, or the one that a part belongs to, as SVG, PNG or PDF; the same figure gives the same bytes.
+    """Write a figure, or the one that a part belongs to, as SVG, PNG or PDF and return the paths.
 
-    A PDF holds its fonts; with `letters` an SVG holds the shapes of its letters, otherwise their names. Returns the
-    paths.
+    The same figure gives the same bytes. A PDF holds its fonts, an SVG their names.
     """
     whole = figure.get_figure(root=True)
     assert whole is not None
@@ -103,9 +57,9 @@ def save_figure(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in formats]
     unset = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None, "ModDate": None}}
-    with mpl.rc_context({**_RC, "pdf.fonttype": 42, "svg.fonttype": "path" if letters else "none"}):
+    with mpl.rc_context({**_RC, "pdf.fonttype": 42}):
         for kind, path in zip(formats, paths, strict=True):
-            whole.savefig(path, metadata=unset[kind], dpi=dpi if kind == "png" else "figure")
+            whole.savefig(path, metadata=unset[kind], dpi=150 if kind == "png" else "figure")
             if kind == "svg":
                 path.write_text(_with_steady_names(path.read_text("utf-8")), "utf-8")
     return paths

@@ -26,7 +26,14 @@ from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_defaults
-from reident.runner.experiments import PROFILES, experiments, profile_parameters, read_minutes, trials_folder
+from reident.runner.experiments import (
+    PROFILES,
+    experiments,
+    profile_parameters,
+    read_minutes,
+    read_profile,
+    trials_folder,
+)
 from reident.runner.notebook_runs import NotebookRun, keys_of, run_notebooks
 
 __all__ = [
@@ -49,9 +56,9 @@ def study_runs(
 ) -> tuple[list[NotebookRun], int]:
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
-    `names` are experiments, stems of documents, or notebooks; none means every experiment. Notebooks overlap up to
-    `jobs`, since most of a short run is starting up; the sweeps inside share the other processors. Those of the long
-    `full` profile use all.
+    `names` are experiments, stems of documents, or notebooks; none means every experiment. They start in the order of
+    ``full.yaml``, the longest first, so that no long one is left to run alone. Notebooks overlap up to `jobs`; the
+    sweeps inside share the other processors. Those of the `full` profile use all.
 
     Raises
     ------
@@ -75,7 +82,8 @@ def study_runs(
     common: dict[str, Any] = {"jobs": jobs if profile == "full" else max(1, jobs // at_once)}
     common |= {} if seed is None else {"seed": check_seed(seed)}
     runs = []
-    for name, notebook in chosen.items():
+    order = [*read_profile("full")]
+    for name, notebook in sorted(chosen.items(), key=lambda item: [*order, item[1].stem].index(item[1].stem)):
         defaults = notebook_defaults(notebook)
         parameters = profile_parameters(notebook, profile) if name in known else {}
         parameters |= {key: value for key, value in common.items() if key in defaults}

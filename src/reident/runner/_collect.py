@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from reident.base import ParameterError, check_choice
 from reident.experiments.results import RESULT
-from reident.plotting import draw_lines, new_figure, save_figure
+from reident.plotting import COLOURS, LINES, MARKERS, new_figure, save_figure
 
 #: The frame over all runs, in the folder of the batch.
 RESULTS = "results.parquet"
@@ -23,28 +22,18 @@ PICTURES = ("results.svg", "results.png")
 _PANELS = 4
 
 
-@dataclass(frozen=True)
-class Plot:
-    """Describe a plot: means of the columns `y` against `x`, a line for each value of `by`."""
-
-    x: str | None = None
-    y: tuple[str, ...] = ()
-    by: str | None = None
-
-    @classmethod
-    def read(cls, entry: Any) -> Plot:
-        """Return the plot of a batch's file, its entry ``plot``."""
-        if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
-            raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
-        y = entry.get("y") or []
-        y = y if isinstance(y, list) else [y]
-        x, by = entry.get("x"), entry.get("by")
-        for name, column in (("x", x), ("by", by), *(("y", column) for column in y)):
-            if not (isinstance(column, str) or (column is None and name != "y")):
-                raise ParameterError(f"`plot: {name}` must name a column, got {column!r}")
-        if x is not None and x in (by, *y):
-            raise ParameterError(f"`plot` must give x a column of its own, got {x!r} twice")
-        return cls(x, tuple(y), by)
+def read_plot(entry: Any) -> dict[str, Any]:
+    """Return the entry ``plot`` of a batch's file: means of the columns `y` against `x`, a line a value of `by`."""
+    if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
+        raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
+    y = entry.get("y", [])
+    plot: dict[str, Any] = {"x": entry.get("x"), "y": y if isinstance(y, list) else [y], "by": entry.get("by")}
+    for name, column in (("x", plot["x"]), ("by", plot["by"]), *(("y", column) for column in plot["y"])):
+        if not (isinstance(column, str) or (column is None and name != "y")):
+            raise ParameterError(f"`plot: {name}` must name a column, got {column!r}")
+    if plot["x"] is not None and plot["x"] in (plot["by"], *plot["y"]):
+        raise ParameterError(f"`plot` must give x a column of its own, got {plot['x']!r} twice")
+    return plot
 
 
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
@@ -104,25 +93,26 @@ def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return results.groupby(list(keys), dropna=False, sort=False)[measures].mean().reset_index()
 
 
-def draw(results: pd.DataFrame, varied: Sequence[str], plot: Plot, folder: Path) -> Path | None:
+def draw(results: pd.DataFrame, varied: Sequence[str], plot: Mapping[str, Any], folder: Path) -> Path | None:
     """Draw the means against a parameter and return the picture; None where no parameter is a number."""
-    numbers = [name for name in varied if name != plot.by and pd.api.types.is_numeric_dtype(results[name])]
+    numbers = [name for name in varied if name != plot["by"] and pd.api.types.is_numeric_dtype(results[name])]
     columns = list(results.columns)
-    x = check_choice(plot.x, "plot: x", columns) if plot.x else (numbers[0] if numbers else None)
+    x = check_choice(plot["x"], "plot: x", columns) if plot["x"] else next(iter(numbers), None)
     if x is None:
         return None
-    others = [name for name in varied if name not in (x, "seed")]
-    by = check_choice(plot.by, "plot: by", columns) if plot.by else (others[0] if others else None)
+    others = (name for name in varied if name not in (x, "seed"))
+    by = check_choice(plot["by"], "plot: by", columns) if plot["by"] else next(others, None)
     values = means(results, [x, by] if by else [x]).sort_values(x)
     bounds = ("_low", "_high", "_published", "_se")
     measures = [name for name in values.columns if name not in (x, by) and not name.endswith(bounds)]
-    y = [check_choice(name, "plot: y", measures) for name in plot.y] or measures[:_PANELS]
+    y = [check_choice(name, "plot: y", measures) for name in plot["y"]] or measures[:_PANELS]
     if not y:
         return None
     figure, axes = new_figure(1, len(y), size=(3.6 * len(y), 3.4), squeeze=False)
     for ax, measure in zip(axes[0], y, strict=True):
         lines = values.pivot_table(measure, x, by, sort=False) if by else values.set_index(x)[[measure]]
-        draw_lines(ax, lines.index, {str(name): lines[name] for name in lines})
+        ax.set_prop_cycle(color=COLOURS, marker=MARKERS, linestyle=LINES)
+        ax.plot(lines.index, lines, label=[*map(str, lines)], markersize=4, linewidth=1.2)
         ax.set(xlabel=x, title=measure.replace("_", " "))
     if by:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), title=by, loc="outside right center")

@@ -31,7 +31,7 @@ from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.pages import write_page
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
-from reident.runner._collect import PICTURES, RESULTS, Plot, collect, draw, means
+from reident.runner._collect import PICTURES, RESULTS, collect, draw, means, read_plot
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import failure
 
@@ -158,7 +158,7 @@ def batch(
     """
     runs = read_sweep(file)
     entries = _load(Path(file))
-    plot = Plot.read(entries.get("plot") or {})
+    plot = read_plot(entries.get("plot") or {})
     keys = keys_of(runs, out)
     options: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
     with page_at_the_end(out, lambda: write_table(out, keys, **options), ("index.html", RESULTS, *PICTURES)):
@@ -175,7 +175,12 @@ def batch(
 
 
 def write_table(
-    out: str | Path, keys: Mapping[str, str], *, title: str, plot: Plot | None = None, repeated: bool = False
+    out: str | Path,
+    keys: Mapping[str, str],
+    *,
+    title: str,
+    plot: Mapping[str, Any] | None = None,
+    repeated: bool = False,
 ) -> Path:
     """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
 
@@ -199,7 +204,7 @@ def write_table(
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
         try:
-            picture = draw(results, settings, plot or Plot(), out)
+            picture = draw(results, settings, plot or read_plot({}), out)
         except ParameterError as error:
             refused = error
     page = write_page(

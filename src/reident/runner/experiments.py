@@ -58,7 +58,7 @@ def read_minutes(text: str) -> float:
 
 def experiments() -> dict[str, Path]:
     """Return the notebook of each experiment by its name, ``kroll2015`` for ``01-kroll2015.ipynb``."""
-    stems = _profile("full")
+    stems = read_profile("full")
     notebooks = sorted(notebooks_folder().glob("[0-9]*.ipynb"))
     return {path.stem.partition("-")[2]: path for path in notebooks if path.stem in stems}
 
@@ -76,13 +76,14 @@ def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
     check_choice(profile, "profile", PROFILES)
     if profile == "quick":
         return {}
-    parameters = _profile(profile).get(Path(notebook).stem)
+    parameters = read_profile(profile).get(Path(notebook).stem)
     if not isinstance(parameters, dict):
         raise DataError(f"{profile}.yaml must give parameters for {Path(notebook).stem}, got {parameters!r}")
     return parameters
 
 
-def _profile(name: str) -> dict[str, Any]:
+def read_profile(name: str) -> dict[str, Any]:
+    """Return the parameters of a profile by notebook, in the order of its file; none where it is not installed."""
     file = notebooks_folder() / f"{name}.yaml"
     if not file.is_file():
         return {}
@@ -94,8 +95,7 @@ def _profile(name: str) -> dict[str, Any]:
 
 def citation_of(name: str) -> str:
     """Return the citation of an experiment's document, "" for an experiment of our own."""
-    paper = PAPERS.get(name.partition("_")[0])
-    return paper.citation if paper else ""
+    return PAPERS.get(name.partition("_")[0], "")
 
 
 def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
             if draw:
                 draw_again(name, out, temporary / PRINT / name, width_mm=170, formats=("pdf",))
         documents = [
-            (PAPERS[str(stem)].citation, rows.to_dict("records")) for stem, rows in errata().groupby("stem", sort=False)
+            (PAPERS[str(stem)], rows.to_dict("records")) for stem, rows in errata().groupby("stem", sort=False)
         ]
         write_page(temporary / "errata.html", "errata", documents=documents)
         write_index(temporary, site=True)

@@ -51,22 +51,9 @@ def active(
 ) -> dict[str, Any]:
     """Plant k nodes, or gather a coalition of k people, release the network, and look for the targets (chapter 8).
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the choice of targets, the planted graph, and the release.
-    graph : str
-        The network before the attack.
-    kind : {"planted", "planted, H checked", "coalition"}
-        H checked: the attacker redraws the planted graph until it has no automorphism.
-    k : int
-        Planted nodes, or members of the coalition.
-    outside : pair of int
-        Smallest and largest number of a planted node's links to others.
-    anonymity : int
-        The release is degree anonymous with this k; 1: renamed only.
-    slack : int
-        Changes of a degree, and of a planted edge, that the search allows.
+    `kind` is planted, planted with H checked (redrawn until it has no automorphism) or coalition; `outside` are the
+    smallest and the largest number of a planted node's links to others; the release is degree anonymous with k =
+    `anonymity` (1: renamed only); the search allows `slack` changes of a degree and of a planted edge.
     """
     original = network(graph)
     if kind == "coalition":
@@ -88,11 +75,6 @@ def active(
     visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)
     return {
         "success": bool(result.is_unique and right == len(plan.links)),
-        "is_unique": result.is_unique,
-        "n_targets": len(plan.links),
-        "n_found": right,
-        "n_false": len(result.mapping) - right,
-        "n_edges_learned": len(result.edges),
         "n_tree": result.n_tree,
         "n_first": int((released.degrees == plan.degrees[0]).sum()),
         "auc_degree": visible.degree if visible else float("nan"),
@@ -110,7 +92,6 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
     renamed = naive_anonymise(plan.network, rng=rng)
     result = (recover_by_cut if by_cut else recover)(renamed.network, plan)
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
-    visible = detectability(plan.network, plan.nodes)
     # The owner does not know the number of targets: groups that hang on the rest by up to five edges.
     small = {frozenset(group) for q in range(2, 7) for group in edge_connected_groups(plan.network, q)}
     small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
@@ -120,8 +101,6 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
         "success": bool(result.is_unique and right == b),
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
-        "auc_degree": max(visible.degree, 1 - visible.degree),
-        "auc_clustering": max(visible.clustering, 1 - visible.clustering),
     }
 
 

@@ -39,18 +39,13 @@ def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edge
             released.network, known, method="clique", clique_size=clique_size, tolerance=tolerance, rng=rng
         )
     except DataError:  # The copy holds no clique of that size.
-        return {"n_fits": 0, "found": False, "right": False, "recall": 0.0, "precision": float("nan")}
-    mapping, quality = seeds.mapping, None
-    if mapping:
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-            quality = mapping_quality(propagate(released.network, known, mapping).mapping, truth)
-    return {
-        "n_fits": seeds.n_candidates,
-        "found": bool(mapping),
-        "right": bool(mapping) and all(truth[node] == partner for node, partner in mapping.items()),
-        "recall": quality.recall if quality else 0.0,
-        "precision": quality.precision if quality else float("nan"),
-    }
+        return {"right": False, "recall": 0.0}
+    if not seeds.mapping:
+        return {"right": False, "recall": 0.0}
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        mapping = propagate(released.network, known, seeds.mapping).mapping
+    is_right = all(truth[node] == partner for node, partner in seeds.mapping.items())
+    return {"right": is_right, "recall": mapping_quality(mapping, truth).recall}
 
 
 def crawled_twice(
@@ -132,24 +127,19 @@ def _spread(
     truth: Mapping[Any, Any],
     ignore: Iterable[int] = (),
 ) -> dict[str, Any]:
-    """Propagate, and return the shares of the people in both that are right, wrong and left without a match.
-
-    `beside` is the share of the wrong ones that were matched to a neighbour of the true partner.
-    """
+    """Propagate, and return the shares of the people in both that are right, wrong and left without a match."""
     mapping: Mapping[Any, Any] = {}
     if seeds:
         with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping = propagate(release, known, seeds).mapping
-    left_out, links = set(ignore), known.undirected()
-    wrong = [(mapping[a], b) for a, b in truth.items() if a in mapping and mapping[a] != b and a not in left_out]
-    near = sum(a in links.indices[links.indptr[b] : links.indptr[b + 1]] for a, b in wrong)
+    left_out = set(ignore)
+    n_wrong = sum(a in mapping and mapping[a] != b and a not in left_out for a, b in truth.items())
     quality = mapping_quality(mapping, truth, ignore=left_out)
     return {
         "right": quality.recall,
-        "wrong": len(wrong) / quality.n_true,
+        "wrong": n_wrong / quality.n_true,
         "left": quality.unmatched,
         "accuracy": quality.precision,
-        "beside": near / len(wrong) if wrong else float("nan"),
     }
 
 

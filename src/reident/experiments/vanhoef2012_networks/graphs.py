@@ -15,15 +15,9 @@ from reident.experiments.own_files import unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 
-#: Graphs of the thesis. Enron is embedded; the others are read from REIDENT_DATA.
-PUBLISHED_GRAPHS = ("enron", "powergrid", "caltech36", "bowdoin47", "american75")
-
-#: Graphs that need no download; `preferential_attachment_<n>` comes on top.
-SIMULATED = ("les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world")
-
 
 @lru_cache(maxsize=16)
-def network(name: str, edition: int = 0) -> Network:
+def network(name: str) -> Network:
     """Return a graph of the experiments.
 
     Parameters
@@ -33,11 +27,8 @@ def network(name: str, edition: int = 0) -> Network:
         ``"les_miserables"``: characters of the novel that appear together (77 nodes).
         ``"power_law_cluster"``: Holme and Kim's model with the size of Caltech (769 nodes, about 16,500 edges).
         ``"communities"``: groups of 16 to 84 nodes with many edges inside and few between.
-        ``"chung_lu"``: 1,500 nodes with expected degrees from a lognormal law of mean 16, without clustering.
         ``"small_world"``: 1,000 nodes of mean degree 2.7, as sparse as the power grid.
         ``"preferential_attachment_<n>"``: n nodes, 5 edges each. Or a file, as `pinned` returns it.
-    edition : int
-        Another draw of a simulated graph: for parameters that may not be learned from the data attacked.
     """
     import networkx as nx
 
@@ -46,17 +37,13 @@ def network(name: str, edition: int = 0) -> Network:
     if name == "les_miserables":
         return as_network(nx.convert_node_labels_to_integers(nx.les_miserables_graph()))
     if name == "power_law_cluster":
-        return as_network(nx.powerlaw_cluster_graph(769, 22, 0.7, seed=2012 + edition))
-    if name == "chung_lu":
-        rng = np.random.default_rng(2012 + edition)
-        degrees = rng.lognormal(np.log(16) - 0.5, 1.0, 1500)
-        return random_degrees(np.minimum(degrees, 300), rng=rng)
+        return as_network(nx.powerlaw_cluster_graph(769, 22, 0.7, seed=2012))
     if name == "communities":
-        return _communities(np.random.default_rng(2012 + edition))
+        return _communities(np.random.default_rng(2012))
     if name == "small_world":
-        return as_network(nx.newman_watts_strogatz_graph(1000, 2, 0.335, seed=2012 + edition))
+        return as_network(nx.newman_watts_strogatz_graph(1000, 2, 0.335, seed=2012))
     if name.startswith("preferential_attachment_"):
-        return preferential_attachment(int(name.rsplit("_", 1)[1]), 5, rng=2012 + edition)
+        return preferential_attachment(int(name.rsplit("_", 1)[1]), 5, rng=2012)
     return as_network(load_graph(name))
 
 

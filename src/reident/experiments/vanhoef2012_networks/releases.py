@@ -11,14 +11,14 @@ from sklearn.metrics import roc_auc_score
 from reident.base import SearchLimitWarning
 from reident.data.simulate import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network
-from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
+from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
 from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.properties import clustering_coefficient, network_properties
-from reident.networks.seeds import passive_attack
+from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
@@ -38,29 +38,21 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def anonymise(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> DegreeAnonymisation:
-    """Make a graph k-degree anonymous by a named method; `swaps` above 0 replaces the patience of GreedySwap."""
+def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
+    """Return a graph made k-degree anonymous; `swaps` above 0 replaces the patience of GreedySwap."""
+    if method == "original":
+        return network(graph)
     options = dict(METHODS[method])
     if swaps and options["method"] in ("relaxed", "simultaneous"):
         options["patience"] = swaps
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
-        return degree_anonymise(network(graph), k, rng=rng, **options)
-
-
-def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
-    return network(graph) if method == "original" else anonymise(rng, graph, method, k, swaps).network
+        return degree_anonymise(network(graph), k, rng=rng, **options).network
 
 
 def cost(_rng: np.random.Generator, *, graph: str, k: int, deletions: bool) -> dict[str, Any]:
-    """Measure the L1 cost of the degree programme, and that of the cheapest sequence of even sum; no randomness."""
+    """Measure the L1 cost of the degree programme; no randomness."""
     degrees = network(graph).degrees
-    target = anonymise_degrees(degrees, k, deletions=deletions)
-    even = anonymise_degrees(degrees, k, deletions=deletions, even=True)
-    return {
-        "l1": int(np.abs(target - degrees).sum()),
-        "l1_even": int(np.abs(even - degrees).sum()),
-        "is_odd": bool(target.sum() % 2),
-    }
+    return {"l1": int(np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum())}
 
 
 def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> dict[str, Any]:
@@ -71,17 +63,10 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
     """
     original = network(graph)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
-        result = degree_anonymise(
-            original,
-            k,
-            method="supergraph",
-            probing="batch" if scheme == "batch" else int(scheme),
-            max_probes=max_probes,
-            rng=rng,
-        )
+        by = "batch" if scheme == "batch" else int(scheme)
+        result = degree_anonymise(original, k, method="supergraph", probing=by, max_probes=max_probes, rng=rng)
     best = int(np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum())
     return {
-        "l1": result.l1,
         "l1_above_optimum": float(result.l1 - best) if result.is_within_limit else float("nan"),
         "n_probes": result.n_probes,
         "finished": result.is_within_limit,
@@ -90,14 +75,10 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
 
 def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> dict[str, Any]:
     """Anonymise a graph, or take the ``"original"``, and measure the properties of 7.3."""
-    original = network(graph)
-    result = None if method == "original" else anonymise(rng, graph, method, k, swaps)
-    after = network_properties(result.network if result else original)
+    released = _released(rng, graph, method, k, swaps)
+    after = network_properties(released)
     return {
-        "edges_kept": result.edges_kept if result else original.n_edges,
-        "edits": result.edits if result else 0,
-        "lower_bound": result.lower_bound if result else 0,
-        "finished": result.is_within_limit if result else True,
+        "edges_kept": network(graph).n_shared(released),
         "density": after.density,
         "clustering": after.clustering,
         "average_path_length": after.average_path_length,
@@ -109,37 +90,21 @@ def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps:
 def attacked(
     rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
 ) -> dict[str, Any]:
-    """Anonymise a graph and attack the release with a copy that lacks some edges.
+    """Anonymise a graph and attack the release with a copy that keeps this share of the edges.
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the release, its names and the attacker's copy.
-    graph, method, k, swaps
-        The release; method ``"original"`` releases the graph itself under other names.
-    known_edges : float
-        Share of the edges in the attacker's copy.
-    n_seeds : int
-        People that the attacker knows in the release, at most a tenth of all.
-
-    Returns
-    -------
-    dict
-        Utility: `edge_overlap` (Jaccard) and `clustering_kept` (1 - relative error). Risk: `recall` and `precision` of
-        the passive attack, `*_seedless` without known people, `degree_risk` (share of people found by degree alone,
-        one divided by the size of their class, on average) and the links believed at .9 by degrees alone.
+    Method ``"original"`` renames only; of the `n_seeds` known people at most a tenth of all are taken. Utility:
+    `edge_overlap` (Jaccard) and `clustering_kept` (1 - relative error). Risk: `recall` and `precision` of the passive
+    attack, `*_seedless` without known people, `degree_risk` (share of people found by degree alone, one divided by the
+    size of their class, on average) and the links believed at .9 by degrees alone.
     """
     original = network(graph)
     released = _released(rng, graph, method, k, swaps)
     before, after = (clustering_coefficient(part) for part in (original, released))
-    links_by_degree = edge_disclosure(released, original)
     return {
         "edge_overlap": edge_overlap(original, released),
         "clustering_kept": 1 - abs(after - before) / max(before, 1e-12),
         "degree_risk": len(np.unique(released.degrees)) / released.n_nodes,
-        "links_true": links_by_degree.true_share,
-        "links_feigned": links_by_degree.feigned_share,
-        "links_posterior": links_by_degree.mean_posterior,
+        "links_true": edge_disclosure(released, original).true_share,
         **_passively(rng, original, released, known_edges, n_seeds),
     }
 
@@ -154,10 +119,11 @@ def _passively(
     nodes = list(truth)
     chosen = rng.choice(len(nodes), min(n_seeds, len(nodes) // 10), replace=False)
     known_people = {nodes[i]: truth[nodes[i]] for i in chosen}
+    found = find_seeds(renamed.network, known).mapping
     measured: dict[str, float] = {}
     for suffix, seeds in (("", known_people), ("_seedless", None)):
         with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-            mapping = passive_attack(renamed.network, known, seeds).mapping
+            mapping = passive_attack(renamed.network, known, seeds, found=found).mapping
         quality = mapping_quality(mapping, truth, ignore=seeds or ())
         measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
     return measured
@@ -175,12 +141,7 @@ def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known
         hubs = passive_attack(renamed.network, known).mapping
         spread = propagate(renamed.network, known, sure).mapping if sure else {}
     mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
-    quality = {name: mapping_quality(mapping, truth) for name, mapping in mappings.items()}
-    return {
-        "n_sure": len(sure),
-        **{f"recall_{name}": part.recall for name, part in quality.items()},
-        **{f"precision_{name}": part.precision for name, part in quality.items()},
-    }
+    return {f"recall_{name}": mapping_quality(mapping, truth).recall for name, mapping in mappings.items()}
 
 
 def _edges(graph: Network) -> set[tuple[Any, Any]]:
@@ -189,36 +150,24 @@ def _edges(graph: Network) -> set[tuple[Any, Any]]:
 
 
 def links(
-    rng: np.random.Generator,
-    *,
-    graph: str,
-    method: str,
-    k: int,
-    score: str = "cosine",
-    known_edges: float = 0.7,
-    n_seeds: int = 50,
+    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.7, n_seeds: int = 50
 ) -> dict[str, Any]:
     """Predict the added and the deleted edges of a release (9.9), remove the least likely edges, and attack.
 
-    Returns areas under the ROC curve for added and deleted edges, the shares of added and of original edges that
-    pruning removes, and the recall of the passive attack before and after it.
+    Returns areas under the ROC curve for added and deleted edges, the share of added edges that pruning removes, and
+    the recall of the passive attack before and after it.
     """
     original = network(graph)
-    released = anonymise(rng, graph, method, k).network
+    released = _released(rng, graph, method, k)
     before, after = _edges(original), _edges(released)
-    unchanged, added, deleted = sorted(before & after), sorted(after - before), sorted(before - after)
-    kept_scores = link_scores(released, unchanged, score=score)
-    measured: dict[str, Any] = {"n_added": len(added), "n_deleted": len(deleted)}
-    measured |= _auc("added", kept_scores, link_scores(released, added, score=score) if added else None)
+    added, deleted = sorted(after - before), sorted(before - after)
     n_apart = released.n_nodes * (released.n_nodes - 1) // 2 - released.n_edges
     apart = [pair for pair in random_non_edges(released, min(5000, n_apart), rng=rng) if pair not in before]
-    gone = link_scores(released, deleted, score=score) if deleted else None
-    measured |= _auc("deleted", gone, link_scores(released, apart, score=score))
-    pruned = drop_unlikely_edges(released, n=len(added), score=score)
-    remaining = _edges(pruned)
-    measured |= {
-        "added_removed": 1 - len(remaining & set(added)) / max(len(added), 1),
-        "original_removed": 1 - len(remaining & set(unchanged)) / max(len(unchanged), 1),
+    pruned = drop_unlikely_edges(released, n=len(added))
+    measured = {
+        "auc_added": _auc(released, sorted(before & after), added),
+        "auc_deleted": _auc(released, deleted, apart),
+        "added_removed": 1 - len(_edges(pruned) & set(added)) / max(len(added), 1),
     }
     known = sample_network(original, edges=known_edges, rng=rng)
     truth = {node: node for node in original.nodes}
@@ -230,8 +179,9 @@ def links(
     return measured
 
 
-def _auc(label: str, positive: Any, negative: Any) -> dict[str, float]:
-    if positive is None or negative is None:
-        return {f"auc_{label}": float("nan")}
-    scores = np.concatenate([positive, negative])
-    return {f"auc_{label}": float(roc_auc_score(np.arange(len(scores)) < len(positive), scores))}
+def _auc(released: Network, likely: list[Any], unlikely: list[Any]) -> float:
+    """Return the area under the ROC curve by the scores of pairs; nan where there is none of a kind."""
+    if not likely or not unlikely:
+        return float("nan")
+    scores = link_scores(released, [*likely, *unlikely])
+    return float(roc_auc_score(np.arange(len(scores)) < len(likely), scores))
