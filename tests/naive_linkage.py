@@ -1,5 +1,3 @@
-"""Oracles for microaggregation, the Choquet integral and nearest-record linkage: definitions in plain loops."""
-
 import math
 from itertools import combinations
 

@@ -1,5 +1,3 @@
-"""Oracles for the Lipschitz embedding: plain loops, haversine instead of chords, every interval tried."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Oracles for the attack on reference sets: every pair of equal differences written out, classes by spreading."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Notebooks small enough to write in a test."""
-
 import json
 
 import pandas as pd

@@ -1,5 +1,3 @@
-"""Run the cases; see the package."""
-
 import argparse
 import sys
 import time

@@ -1,5 +1,3 @@
-"""Bit sets, and what the search for maximum cliques is made of."""
-
 from itertools import combinations
 
 import networkx as nx
@@ -12,8 +10,6 @@ from reident.cliques import search
 from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
-
-# -- bit sets --------------------------------------------------------------------------------------------------------
 
 
 def draw_set(rng):
@@ -53,9 +49,6 @@ def pack_comp(dense, order):
     for low, high in ((0, middle), (middle, len(dense))):
         bitset.pack_lists(*rows(dense), order, inverse(order), low, high, bits)
     return bits
-
-
-# -- branch and bound ------------------------------------------------------------------------------------------------
 
 
 def ordered(dense):
@@ -170,9 +163,6 @@ def climb_comp(dense, first, word, patience):
     return is_clique(dense, members) and len(set(members)) == size, 1 <= size <= largest, bool(moves >= patience)
 
 
-# -- prefixes: neighbours of smaller number -------------------------------------------------------------------------
-
-
 def filtered(dense, members, need):
     """Drop members with fewer than need - 1 neighbours among the members until none is left to drop."""
     left = list(members)
@@ -231,9 +221,6 @@ def subgraph_ref(dense, members, need):
 def first_fit(dense):
     colour = nx.greedy_color(nx.from_numpy_array(dense), lambda graph, _: sorted(graph))
     return max(colour.values()) + 1
-
-
-# -- reductions ------------------------------------------------------------------------------------------------------
 
 
 def draw_prune(rng):

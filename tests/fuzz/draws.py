@@ -1,5 +1,3 @@
-"""Small random graphs and numbers, and the forms in which kernels take them."""
-
 import itertools
 
 import numpy as np

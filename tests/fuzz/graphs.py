@@ -1,5 +1,3 @@
-"""Graphs in rows: properties, distances, scores of pairs, planted subgraphs, propagation, quasi-cliques."""
-
 import itertools
 import math
 
@@ -116,9 +114,6 @@ def scores_ref(dense, pairs):
     return np.array(found).reshape(-1, 3)
 
 
-# -- planted subgraphs -----------------------------------------------------------------------------------------------
-
-
 def draw_planted(rng):
     dense = graph(rng, least=2, most=6)
     k = int(rng.integers(1, min(4, len(dense)) + 1))
@@ -152,9 +147,6 @@ def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
     return sorted(found.get(least, [])), True, least
 
 
-# -- quasi-cliques ---------------------------------------------------------------------------------------------------
-
-
 def draw_product(rng):
     """Draw a product graph: vertices are pairs of records, and no two that share one are joined."""
     sides = rng.integers(1, 4, 2)
@@ -183,9 +175,6 @@ def largest_quasi_clique(dense, pairs, gamma):
             if one_to_one and all(dense[v, list(members)].sum() >= gamma * (size - 1) - 1e-6 for v in members):
                 return size
     return 0
-
-
-# -- propagation -----------------------------------------------------------------------------------------------------
 
 
 def draw_propagation(rng):

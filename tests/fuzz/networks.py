@@ -81,9 +81,6 @@ def may_extend_comp(dense, residual):
     return bool(degrees.may_extend(*rows(dense), residual)) or not extends(dense, residual)
 
 
-# -- construction ----------------------------------------------------------------------------------------------------
-
-
 def draw_construction(rng):
     dense = graph(rng)
     residual = rng.integers(0, len(dense), len(dense))
@@ -151,9 +148,6 @@ def stubs_comp(dense, added, missing, seed):
     )
 
 
-# -- edits -----------------------------------------------------------------------------------------------------------
-
-
 def draw_patch(rng):
     dense = graph(rng, least=2)
     pairs = [pair for pair in itertools.combinations(range(len(dense)), 2) if rng.random() < 0.4]
@@ -193,9 +187,6 @@ def settle_comp(dense, add, cut, short, excess, seed):
     return fits, bool((change == (short - low) - (excess - high)).all()), bool((low >= 0).all() and (high >= 0).all())
 
 
-# -- swaps -----------------------------------------------------------------------------------------------------------
-
-
 def draw_swaps(rng):
     dense = graph(rng, least=4)
     start = graph(rng, len(dense), len(dense))
@@ -221,9 +212,6 @@ def swaps_comp(kind):
         )
 
     return comp
-
-
-# -- probing ---------------------------------------------------------------------------------------------------------
 
 
 def draw_noise(rng):

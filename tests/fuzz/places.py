@@ -1,5 +1,3 @@
-"""Distances on the sphere, Lipschitz embeddings, and shapes laid on the map."""
-
 import itertools
 import math
 
@@ -73,9 +71,6 @@ def draw_same_many(rng):
     return p, np.clip(p + rng.normal(0, rng.choice([0.001, 1.0]), p.shape), -89, 179)
 
 
-# -- embeddings ------------------------------------------------------------------------------------------------------
-
-
 def draw_embedding(rng):
     points = draw_places(rng, 4)
     d, k = int(rng.integers(1, 6)), int(rng.integers(1, 4))
@@ -101,9 +96,6 @@ def simulated_comp(points, references, d, k):
 def simulated_ref(points, references, d, k):
     released = naive.released_km(points.tolist(), references.reshape(d, k, 2).tolist())
     return metres([released[i][j] for i, j in itertools.combinations(range(len(points)), 2)])
-
-
-# -- shapes ----------------------------------------------------------------------------------------------------------
 
 
 def draw_shape(rng):

@@ -1,5 +1,3 @@
-"""Hidden coordinates: classes of equal differences, values walked along them, pieces joined."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Classes of a table: counting, partitioning, what they say about a sensitive value, noise inside them."""
-
 import itertools
 import math
 
@@ -8,8 +6,6 @@ import numpy as np
 from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
-
-# -- Mondrian --------------------------------------------------------------------------------------------------------
 
 
 def draw_cut(rng):
@@ -102,9 +98,6 @@ def mondrian_ref(codes, places, n_codes, k, sensitive, rules):
     return parts(list(range(len(codes))))
 
 
-# -- locating --------------------------------------------------------------------------------------------------------
-
-
 def draw_cover(rng):
     n, q, n_classes, m = (int(rng.integers(1, most)) for most in (6, 4, 70, 4))
     cover = rng.random((6, n_classes)) < 0.5
@@ -120,9 +113,6 @@ def gather_comp(combos, cover, counts):
 def gather_ref(combos, cover, counts):
     inside = cover[combos].all(axis=1)
     return inside.astype(int) @ counts, inside.sum(axis=1)
-
-
-# -- values inside a class -------------------------------------------------------------------------------------------
 
 
 def draw_values(rng):

@@ -1,5 +1,3 @@
-"""Degree anonymity: optimal sequences against brute force, constructions against networkx, promises, bad input."""
-
 import itertools
 
 import networkx as nx

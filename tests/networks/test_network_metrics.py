@@ -1,5 +1,3 @@
-"""Network properties against networkx and the power-law fit against a grid."""
-
 import math
 
 import networkx as nx

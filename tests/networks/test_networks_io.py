@@ -1,5 +1,3 @@
-"""Networks in and out: networkx, sparse matrices, files, and what is refused."""
-
 import itertools
 import lzma
 import re

@@ -1,5 +1,3 @@
-"""The passive attack: scores against Algorithm 10.1 on sets, propagation, seeds, link prediction, bad input."""
-
 import networkx as nx
 import numpy as np
 import pytest

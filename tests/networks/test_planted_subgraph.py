@@ -1,5 +1,3 @@
-"""The active attack: the search against isomorphism, what is planted, what is found, what is refused."""
-
 import itertools
 
 import networkx as nx

@@ -1,5 +1,3 @@
-"""Sweeps over a notebook's parameters from a YAML file."""
-
 import json
 import os
 import signal

@@ -1,5 +1,3 @@
-"""Laplace noise: exact coins, exact distribution, the privacy loss itself, and what is refused."""
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""The exponential and the median mechanism, entropies, and the impossibility of chapter 4 by enumeration."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Pan-private density: the intrusion, the printed algorithm's leak, accuracy, and saving the state."""
-
 import math
 
 import numpy as np

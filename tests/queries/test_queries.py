@@ -1,5 +1,3 @@
-"""Counts, sums, means, histograms: sensitivity, privacy loss, intervals, clipping."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Why query sets, auditing, sampling and independent noise fail."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Randomised response: probabilities, unbiased estimates and their variance, local privacy loss."""
-
 import math
 from fractions import Fraction
 

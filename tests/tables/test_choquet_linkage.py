@@ -1,5 +1,3 @@
-"""Learned linkage: optimality by brute force, by the other formulation, and by its own certificate."""
-
 import itertools
 import time
 import warnings

@@ -1,5 +1,3 @@
-"""Attacks on one release: the examples of section 3.3, a naive twin, and what is refused."""
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""The intersection attack: against a naive twin, on real releases, and what is refused."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""(k, epsilon)-anonymity: roles, modes, cautions, and that the noise is on a grid."""
-
 import math
 import warnings
 
@@ -118,9 +116,6 @@ def test_public_bounds_bound_the_likelihood_ratio():
     assert low[0] > high[0] * 2  # the bound is nearly reached, so that the test could fail
 
 
-# -- loss ------------------------------------------------------------------------------------------------------
-
-
 def test_expected_error_is_formula_8_and_what_happens():
     rng = np.random.default_rng(2)
     values, classes = rng.normal(170, 8, 3000), rng.integers(0, 30, 3000)
@@ -149,8 +144,6 @@ def test_the_expected_error_leaves_out_suppressed_records_and_takes_absolute_val
     assert expected_relative_error([0.0, 1.0, 2.0], [-1, 0, 0], epsilon=1) == 0.75
     assert expected_relative_error([-1.0, 1.0], [0, 0], epsilon=1) == 2.0  # mixed signs: absolute values
 
-
-# -- attack and confidence -------------------------------------------------------------------------------------
 
 VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(-3, 9), st.integers(-1, 2)), min_size=1, max_size=25).filter(
     lambda rows: any(row[2] >= 0 for row in rows)

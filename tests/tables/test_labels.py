@@ -1,5 +1,3 @@
-"""How values are written as labels."""
-
 import unicodedata
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Microaggregation and the other maskings of numeric columns."""
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Fellegi-Sunter linkage against a textbook EM over all pairs, and against plain distance."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Nearest-record linkage against all pairs in plain numpy."""
-
 import numpy as np
 import pandas as pd
 import pytest

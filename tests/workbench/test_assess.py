@@ -1,5 +1,3 @@
-"""An assessment from file to report: kinds of files, checks, advice, the command line."""
-
 import dataclasses
 import re
 import shlex

@@ -169,12 +169,14 @@ def test_a_column_that_carries_another_one_is_refused(name):
 def harmless():
     """Return columns in place of those of `coarse` that carry nothing, by name."""
     rng, income = np.random.default_rng(6), TABLE["income"]
-    noise = pd.to_timedelta(rng.integers(-90_000, 90_000, N), unit="D")
+    exchanged = income.groupby(TABLE["sex"]).transform(rng.permutation)
+    noisy = (income * np.exp(rng.normal(0, 1, N))).round()
+    days = pd.Timestamp("1960-01-01") + pd.to_timedelta(rng.integers(-90_000, 90_000, N), unit="D")
     return {
         "none": {},
-        "exchanged within a sex": {"income": income.groupby(TABLE["sex"]).transform(rng.permutation)},
-        "much noise": {"income": (income * np.exp(rng.normal(0, 1, N))).round()},
-        "dates with much noise": {"born": (pd.Timestamp("1960-01-01") + noise).strftime("%Y-%m-%d")},
+        "exchanged within a sex": {"income": exchanged},
+        "much noise": {"income": noisy},
+        "dates with much noise": {"born": days.strftime("%Y-%m-%d")},
         "numbers of households, permuted": {"hh": recoded(rng.permutation(TABLE["hh"]), rng)},
         "sensitive values, permuted": {"ill": rng.permutation(TABLE["ill"])},
     }

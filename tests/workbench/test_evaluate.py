@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 import reident as rd
 from judged import attacked
 from reident.methods.attacks import run_attack
-from reident.methods.outcome import Outcome, person_risks
+from reident.methods.outcome import person_risks
 from reident.methods.release import Knowledge, Release
 from reident.places.points import unit_vectors
 from reident.workbench.making import Step, make
@@ -222,51 +222,6 @@ def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
     assert row_of(found, "similarity")["share_above_limit"] == 1
 
 
-# The rules of risks.
-
-
-def risks_of(outcome, limit):
-    return person_risks(outcome, limit)[0]
-
-
-def outcome(confidence, right, base=0.01, **options):
-    claims = pd.DataFrame({"claim": "x", "confidence": confidence, "right": right, "base": base, "present": True})
-    return Outcome(claims, options.pop("what", "identity"), "a sentence", **options)
-
-
-def test_a_calibrated_confidence_is_kept_and_another_corrected():
-    rng = np.random.default_rng(0)
-    sure = rng.uniform(0, 1, 5000)
-    good = risks_of(outcome(sure, rng.random(5000) < sure), 0.25)
-    assert good["share_above_limit"] == pytest.approx((sure > 0.25).mean())
-    bad = risks_of(outcome(sure, rng.random(5000) < 0.1 * sure), 0.25)
-    assert bad["share_above_limit"] == 0
-    assert bad["worst"] < 0.2
-
-
-def test_guessing_is_told_from_disclosure():
-    rng = np.random.default_rng(1)
-    found = risks_of(outcome(np.ones(2000), rng.random(2000) < 0.01, base=0.01), 0.25)
-    assert found["verdict"] == "not told apart from guessing"
-    assert risks_of(outcome(np.ones(2000), rng.random(2000) < 0.1, base=0.01), 0.25)["verdict"] == "within the limit"
-    assert risks_of(outcome(np.ones(2000), rng.random(2000) < 0.5, base=0.01), 0.25)["verdict"] == "above the limit"
-
-
-def test_the_upper_end_decides():
-    """Twenty of a hundred: a quarter lies inside the interval, so the release is refused; of ten thousand it is not."""
-    for n, verdict in ((100, "above the limit"), (10_000, "within the limit")):
-        assert risks_of(outcome(np.ones(n), np.arange(n) % 5 == 0), 0.25)["verdict"] == verdict
-
-
-def test_attributes_are_judged_by_what_they_gain():
-    n = 1000
-    usual = risks_of(outcome(np.full(n, 0.8), np.arange(n) % 5 > 0, base=0.8, what="attribute", proven=True), 0.25)
-    assert usual["verdict"] == "not told apart from guessing"
-    assert usual["worst"] == 0
-    sure = risks_of(outcome(np.ones(n), np.ones(n), base=0.8, what="attribute", proven=True), 0.25)
-    assert (sure["worst"], sure["residual"], sure["verdict"]) == (1.0, 1.0, "above the limit")
-
-
 def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
     rng = np.random.default_rng(3)
     known = pd.DataFrame({"lat_deg": rng.uniform(47, 55, 8000), "lon_deg": rng.uniform(6, 15, 8000)})
@@ -311,7 +266,7 @@ def test_the_posterior_of_a_mask_is_as_sure_as_it_is_right_and_an_assignment_fin
         release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
         knowledge = Knowledge(known, [], np.arange(n))
         judged, assigned = (
-            risks_of(run_attack(name, release, knowledge), 0.25) for name in ("known_mask", "place_assignment")
+            person_risks(run_attack(name, release, knowledge), 0.25)[0] for name in ("known_mask", "place_assignment")
         )
         found.append((judged["confidence"], judged["risk"], assigned["risk"]))
     sure, right, assigned = np.mean(found, axis=0)

@@ -1,5 +1,3 @@
-"""The price of knowledge against naive enumeration: every subset of columns, every order of learning them."""
-
 import itertools
 
 import numpy as np

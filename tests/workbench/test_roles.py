@@ -1,5 +1,3 @@
-"""Roles of columns are proposed by names and values, with a reason."""
-
 import numpy as np
 import pandas as pd
 import pytest

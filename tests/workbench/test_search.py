@@ -1,5 +1,3 @@
-"""The search of `assess`: what it judges, keeps and goes on from."""
-
 import signal
 import subprocess
 import sys

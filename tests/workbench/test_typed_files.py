@@ -1,5 +1,3 @@
-"""Files that carry types: sheets, Parquet, Stata, SPSS and geographic ones come with what they hold."""
-
 import datetime as dt
 
 import geopandas as gpd
