@@ -62,7 +62,9 @@ def netflix_trial(
     """
     histories = _simulated(n_users, n_items, n_ratings)
     ratings = histories[0]
-    released = _defended(ratings, defence, rng)
+    released = _defended(defence, n_users, n_items, n_ratings)
+    if defence.endswith("altered"):
+        released = _altered(ratings, 1 / 306 if defence.startswith("1 ") else 5 / 229, rng)
     has_dates = not defence.startswith("no dates")
 
     def known(items: IntArray, chosen: IntArray) -> list[_Known]:
@@ -85,18 +87,13 @@ def search_trial(
     Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
     """
     histories = _simulated(n_users, n_items, n_ratings)
-    searches = histories[0]
-    released, owners = searches, np.arange(searches.n_users)
-    if defence in _NEW_NUMBER:
-        released, owners = renumbered(searches, _NEW_NUMBER[defence])
-    elif defence.startswith("terms"):
-        released = _without_rare(searches, _RARE)
+    released, owners = _searched(defence, n_users, n_items, n_ratings)
 
     def known(items: IntArray, _: IntArray) -> list[_Known]:
         return [(int(item), None, None) for item in items]
 
     shares = _attacked(released, owners, histories, known, n_known, attacks, rng)
-    return {**shares, "kept": len(released.users) / len(searches.users)}
+    return {**shares, "kept": len(released.users) / len(histories[0].users)}
 
 
 def _attacked(
@@ -131,20 +128,31 @@ def renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
     return replace(searches, users=users.astype(np.int32), n_users=len(numbers)), numbers // periods
 
 
-def _defended(ratings: Ratings, defence: str, rng: np.random.Generator) -> Ratings:
-    stars, days = ratings.stars, ratings.days
-    if defence.endswith("altered"):
-        share = 1 / 306 if defence.startswith("1 ") else 5 / 229
-        altered = rng.random(len(stars)) < share
-        return replace(
-            ratings,
-            stars=np.where(altered, rng.integers(1, 6, len(stars)), stars),
-            days=np.where(altered, rng.integers(0, 2191, len(days)), days),
-        )
+@lru_cache(maxsize=1)
+def _searched(defence: str, n_users: int, n_items: int, n_ratings: int) -> tuple[Ratings, IntArray]:
+    """Return the searches under a defence, and the person behind each number."""
+    searches = _simulated(n_users, n_items, n_ratings)[0]
+    if defence in _NEW_NUMBER:
+        return renumbered(searches, _NEW_NUMBER[defence])
+    return _without_rare(searches, _RARE) if defence.startswith("terms") else searches, np.arange(n_users)
+
+
+@lru_cache(maxsize=1)
+def _defended(defence: str, n_users: int, n_items: int, n_ratings: int) -> Ratings:
+    """Return the ratings under a defence that draws nothing."""
+    ratings = _simulated(n_users, n_items, n_ratings)[0]
     if defence.startswith("dates by"):
         width = 30 if defence.endswith("month") else 365
-        return replace(ratings, days=days // width * width + width // 2)
+        return replace(ratings, days=ratings.days // width * width + width // 2)
     return _without_rare(ratings, _FEW) if defence.endswith("left out") else ratings
+
+
+def _altered(ratings: Ratings, share: float, rng: np.random.Generator) -> Ratings:
+    """Draw stars and day of a share of the ratings anew."""
+    n = len(ratings.stars)
+    altered = rng.random(n) < share
+    stars, days = rng.integers(1, 6, n), rng.integers(0, 2191, n)
+    return replace(ratings, stars=np.where(altered, stars, ratings.stars), days=np.where(altered, days, ratings.days))
 
 
 def _without_rare(ratings: Ratings, share: float) -> Ratings:

@@ -125,14 +125,14 @@ def intersection_trial(
     """
     known = list(quasi)
     columns = (*known, sensitive) if table else (*QUASI, *ATTRIBUTES)
-    people = with_domain(load_people(table, columns), sensitive, rng)
+    people = with_domain(load_people(table, columns), sensitive, rng)[[*known, sensitive]]
     if shuffled:
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
     extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
-    utility = 1.0
+    utility, entropy = 1.0, entropy_bits(people[sensitive])
     if criterion != "none":
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
@@ -141,7 +141,7 @@ def intersection_trial(
     for n_releases, attack in enumerate(course, 1):
         quality = attack.assess(common[sensitive])
         rows.append({
-            "n_releases": n_releases, "utility": utility, "entropy_bits": entropy_bits(people[sensitive]),
+            "n_releases": n_releases, "utility": utility, "entropy_bits": entropy,
             "perfect": quality.perfect_correct, "partial": quality.partial_correct, "confidence": quality.confidence,
             "guessed": quality.guessed, "contradicted": quality.contradicted, "baseline": quality.baseline,
         })  # fmt: skip
@@ -218,6 +218,9 @@ def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
     """Return the mean total variation error of the marginals, a label spread evenly over the values it covers."""
     errors = []
     for column in sample:
+        if table[column].equals(sample[column]):
+            errors.append(0.0)
+            continue
         shares = sample[column].value_counts(normalize=True)
         labels = table[column].astype(str).value_counts(normalize=True)
         cover = LabelReader(shares.index, labels.index).cover().astype(np.float64)
