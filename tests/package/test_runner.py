@@ -89,7 +89,7 @@ def text_of(folder):
 
 @pytest.mark.notebook
 @pytest.mark.slow
-def test_runs_are_kept_resumed_and_shown(tmp_path):
+def test_runs_are_kept_resumed_and_shown(tmp_path, monkeypatch, capsys):
     injection = '"; import os; os.abort() #\n{count} \\" \'\'\' """ ü'
     good = write_notebook(
         tmp_path / "good {count}.ipynb",
@@ -97,6 +97,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
         "from pathlib import Path\nPath(out, 'made.txt').write_text(name)",
     )
     bad = write_notebook(tmp_path / "bad.ipynb", "print('before')", "1 / 0", "print('after')", title="<Bad>")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # a bar that moves twice a second
     dead = write_notebook(tmp_path / "dead.ipynb", "import os\nos._exit(1)")
     out = tmp_path / "out {count}"
     runs = [
@@ -104,7 +105,11 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
         NotebookRun("bad", bad),
         NotebookRun("dead", dead),
     ]
-    records = run_notebooks(runs, out, at_once=2, progress=False)
+    records = run_notebooks(runs, out, at_once=2)
+    shown = capsys.readouterr().err
+    assert re.search(r"good: done after \d+ s", shown)
+    assert "bad: failed (ZeroDivisionError)" in shown
+    assert re.search(r"(good|bad|dead): cell \d of \d", shown)
     assert [record["status"] for record in records] == ["ok", "failed", "failed"]
     assert (out / "good" / "made.txt").read_text() == injection
     assert f"count is 7 {injection!r}" in text_of(out / "good")

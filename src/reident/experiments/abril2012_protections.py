@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from reident.base import FloatArray
 from reident.experiments.abril2012 import MODELS, compile_learning, draw_records, learn, protect
 from reident.tables.anonymisation import k_anonymise
 from reident.tables.choquet.choquet_linkage import learn_linkage
@@ -32,36 +35,49 @@ CLASSES = 20
 LADDER = (2, 3, 5, 8, 13, 21, 34)
 
 
-def leakage_trial(
-    rng: np.random.Generator, *, rule: str, n_steps: int = 6, n_records: int = 400, table: str = "", n_groups: int = 2,
-    time_limit_s: float = 10.0,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Protect pairs of columns step by step and return one row a step.
+#: Groups whose k rises at a step: both, the one that leaks most, or the other.
+GROWING: dict[str, Callable[[FloatArray], list[int]]] = {
+    "all": lambda _: [0, 1],
+    "leaking": lambda leaks: [int(leaks.argmax())],
+    "other": lambda leaks: [int(leaks.argmin())],
+}
 
-    From k = 2 everywhere, each step raises the k of some groups by one place of `LADDER`: of all groups ("all"), of the
-    group that leaks most ("leaking") or least ("other"). A group's leak is the sum of its columns' Shapley values, the
-    middle of their range over all optimal measures of the Choquet integral. Risk is the optimum's linked share, on the
-    records learned from and on others.
+
+def leakage_trial(
+    rng: np.random.Generator, *, n_steps: int = 6, n_records: int = 400, table: str = "", time_limit_s: float = 10.0
+) -> list[dict[str, Any]]:
+    """Protect two pairs of columns step by step, under each rule of `GROWING`; return one row a rule and step.
+
+    From k = 2, each step raises the k of the rule's groups by one place of `LADDER`. A group's leak is the sum of its
+    columns' Shapley values, the middle of their range over all optimal measures of the Choquet integral. Risk is the
+    optimum's linked share, on the records learned from and on others.
     """
     inside, outside = draw_records(rng, n_records, table)
     compile_learning()
-    places, rows = [0] * n_groups, []
-    for step in range(n_steps):
+
+    @cache  # rules share their first choices of k
+    def learned_at(*places: int) -> tuple[dict[str, Any], FloatArray]:
         file = " ".join(f"2/{LADDER[place]}" for place in places)
         release, columns, loss = protect(inside, file)
         learned = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
         shapley = learned.ranges(time_limit_s=time_limit_s, max_sets=5).shapley
-        leaks = shapley.mean(axis=1).reindex(columns).to_numpy().reshape(n_groups, 2).sum(axis=1)
+        leaks = shapley.mean(axis=1).reindex(columns).to_numpy().reshape(2, 2).sum(axis=1)
         other = protect(outside, file)[0]
-        rows.append({
-            "step": step, "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
+        return {
+            "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
             "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
             "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
             "leading_group": int(leaks.argmax()) + 1, "leak": float(leaks.max()),
-        })  # fmt: skip
-        chosen = {"all": range(n_groups), "leaking": [int(leaks.argmax())], "other": [int(leaks.argmin())]}[rule]
-        for group in chosen:
-            places[group] = min(places[group] + 1, len(LADDER) - 1)
+        }, leaks  # fmt: skip
+
+    rows = []
+    for rule, groups in GROWING.items():
+        places = [0, 0]
+        for step in range(n_steps):
+            row, leaks = learned_at(*places)
+            rows.append({"rule": rule, "step": step} | row)
+            for group in groups(leaks):
+                places[group] = min(places[group] + 1, len(LADDER) - 1)
     return rows
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +18,7 @@ from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.own_files import unpinned
 from reident.tables.anonymisation import KAnonymous, k_anonymise
-from reident.tables.class_noise import (
-    confidence_suppression,
-    expected_relative_error,
-    relative_error,
-)
+from reident.tables.class_noise import confidence_suppression, expected_relative_error, relative_error
 from reident.tables.class_noise_attacks import differencing_attack, nearest_record_attack
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
@@ -47,15 +43,8 @@ POPULATIONS: dict[str, Any] = {
 }
 
 #: Table I of the paper: alone or in marriage.
-_MARITAL = {
-    "Married-civ-spouse": "In marriage",
-    "Married-AF-spouse": "In marriage",
-    "Married-spouse-absent": "In marriage",
-    "Never-married": "Alone",
-    "Divorced": "Alone",
-    "Separated": "Alone",
-    "Widowed": "Alone",
-}
+_MARITAL = dict.fromkeys(["Married-civ-spouse", "Married-AF-spouse", "Married-spouse-absent"], "In marriage")
+_MARITAL |= dict.fromkeys(["Never-married", "Divorced", "Separated", "Widowed"], "Alone")
 _QUASI = {
     "adult": ("year_of_birth", "sex", "race", "marital_status"),
     "florida": ("zip_code", "sex", "year_of_birth", "race"),
@@ -142,16 +131,15 @@ def anonymous(
 ) -> KAnonymous:
     """Return the k-anonymous version of the data set that `data` describes, as `draw` takes it."""
     chosen = draw(**data)
-    return k_anonymise(
-        chosen.table[[*chosen.k_quasi, chosen.epsilon_quasi]],
-        chosen.k_quasi,
-        hierarchies=hierarchies_for(chosen.table, chosen.k_quasi) if method == "ola" else None,
-        k=k,
-        method=method,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        charge_suppressed=CHOICE["charge_suppressed"],
-    )
+    table = chosen.table[[*chosen.k_quasi, chosen.epsilon_quasi]]
+    return _k_anonymise(table, chosen.k_quasi, method, k, loss=loss, suppression_limit=suppression_limit)
+
+
+def _k_anonymise(table: pd.DataFrame, quasi: Sequence[str], method: str, k: int, **choice: Any) -> KAnonymous:
+    """Make these columns k-anonymous as the paper's OLA or Mondrian does; "published" is a textbook search."""
+    if "hierarchies" not in choice:
+        choice["hierarchies"] = hierarchies_for(table, quasi) if method == "ola" else None
+    return k_anonymise(table, list(quasi), k=k, method=method, **CHOICE | choice)
 
 
 @lru_cache(maxsize=256)  # the quick profile has 180
@@ -209,17 +197,16 @@ def trial(
         "class_suppressed": 1 - values.size / n_all,
     }
     rows = [row | {"confidence": 0.0, "suppressed": 0.0, "linking_risk": attack.risk}]
+    suppress = partial(confidence_suppression, values, noisy, classes, scales=scales, k=k)
     for confidence in confidences:
-        gone = confidence_suppression(values, noisy, classes, scales=scales, k=k, confidence=confidence)
-        remaining = ~gone.suppressed
-        risk = float(attack.linked[remaining].mean()) if remaining.any() else 0.0
-        formula = np.nan
-        if confidence == 0.99:
-            formula = confidence_suppression(
-                values, noisy, classes, scales=scales, k=k, confidence=confidence, centre="original"
-            ).share
-        more = {"confidence": confidence, "suppressed": gone.share, "linking_risk": risk}
-        rows.append(row | more | {"suppressed_formula": formula})
+        gone = suppress(confidence=confidence)
+        remaining = attack.linked[~gone.suppressed]
+        more = {"confidence": confidence, "suppressed": gone.share}
+        more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
+        more["suppressed_formula"] = (
+            suppress(confidence=0.99, centre="original").share if confidence == 0.99 else np.nan
+        )
+        rows.append(row | more)
     for row in rows:
         row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / n_all
     return rows
@@ -247,11 +234,8 @@ def classes_trial(
     choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     chosen, release = draw(**data), anonymous(method, k, **choice, **data)
     values, classes = released(method, k, **choice, **data)
-    columns, table = [*chosen.k_quasi, chosen.epsilon_quasi], rounded(chosen)
-    hierarchies = hierarchies_for(table, columns) if method == "ola" else None
-    everything = k_anonymise(
-        table[columns], columns, hierarchies=hierarchies, k=k, method=method, charge_suppressed=False, **choice
-    )
+    columns = [*chosen.k_quasi, chosen.epsilon_quasi]
+    everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
         "node": "" if release.node is None else " ".join(str(level) for level in release.node),
@@ -281,22 +265,21 @@ def time_trial(
     """
     chosen = draw(**_data(case, dataset, n_records, 1.0, (), ""))
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
-    hierarchies = hierarchies_for(table, columns) if method == "ola" else None
+    trees = {"hierarchies": hierarchies_for(table, columns) if method == "ola" else None}
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
-    options = {"hierarchies": hierarchies, "method": method if algorithm == "ours" else "published", **CHOICE}
-    k_anonymise(table.head(300), list(chosen.k_quasi), k=2, **options)  # compiles or loads the kernels
+    search = method if algorithm == "ours" else algorithm
+    _k_anonymise(table.head(300), chosen.k_quasi, search, 2, **trees)  # compiles or loads the kernels
     started = time.process_time()
-    everything = k_anonymise(table, columns, k=k, **options)
+    everything = _k_anonymise(table, columns, search, k, **trees)
     with_all = time.process_time()
-    alone = k_anonymise(table, list(chosen.k_quasi), k=k, **options)
+    alone = _k_anonymise(table, chosen.k_quasi, search, k, **trees)
     simulate_class_noise(values, alone.classes, class_noise_scales(values, alone.classes, epsilon=1.0), rng=rng)
     finished = time.process_time()
     return {
-        "k_anonymity_s": with_all - started,
-        "k_epsilon_s": finished - with_all,
+        "k_anonymity_s": with_all - started, "k_epsilon_s": finished - with_all,
         "factor": (with_all - started) / (finished - with_all),
         "nodes_factor": everything.n_checked / max(alone.n_checked, 1),
-    }
+    }  # fmt: skip
 
 
 def lists_trial(
@@ -305,12 +288,9 @@ def lists_trial(
     """Draw one list from a stated population and return the percentage that OLA suppresses for each k (Table IV)."""
     table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
     quasi = [name for name in _QUASI["florida"] if name in table]
-    options = {"hierarchies": hierarchies_for(table, quasi), "method": "ola", **CHOICE}
-    rows = []
-    for k in ks:
-        release = k_anonymise(table[quasi], quasi, k=k, **options)
-        rows.append({"k": k, "suppressed_percent": 100 * release.n_suppressed / len(table)})
-    return rows
+    trees = {"hierarchies": hierarchies_for(table, quasi)}
+    releases = {k: _k_anonymise(table[quasi], quasi, "ola", k, **trees) for k in ks}
+    return [{"k": k, "suppressed_percent": 100 * made.n_suppressed / len(table)} for k, made in releases.items()]
 
 
 def differencing_trial(

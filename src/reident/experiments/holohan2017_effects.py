@@ -164,10 +164,10 @@ def _suppression(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _speed(times: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    contrasts = {}
+    contrasts: dict[str, pd.DataFrame] = {}
+    if times.empty:
+        return contrasts
     for algorithm, how in (("ours", ""), ("published", " by the textbook")):
-        if times.empty:
-            continue
         raced = times[times["algorithm"] == algorithm]
         ola, mondrian = (_wide(raced[raced["method"] == name], "factor", ["case", "k"]) for name in ("ola", "mondrian"))
         start = "at least" if how else "(k, epsilon)-anonymity is at least"

@@ -27,7 +27,7 @@ from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 
 #: Files of a run's folder. The record is written last: a folder that has it is complete.
-NOTEBOOK, PAGE, LOG, RECORD = "notebook.ipynb", "notebook.html", "log.txt", "record.json"
+NOTEBOOK, PAGE, LOG, CELLS, RECORD = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "record.json"
 
 #: Between the name of a run and the number of an attempt; no name contains it.
 _SIGN = "~"
@@ -127,6 +127,7 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     }
     if spec["page"]:
         _write_page(work, record)
+    (work / CELLS).unlink(missing_ok=True)
     (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
 
@@ -153,9 +154,11 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     source = Path(spec["notebook"])
     has_started, end = False, math.inf
 
-    def note_start(**_: Any) -> None:
+    def note_cell(cell_index: int, **_: Any) -> None:
         nonlocal has_started
         has_started = True
+        with contextlib.suppress(OSError):
+            (work / CELLS).write_text(json.dumps({"cell": cell_index, "cells": spec["cells"]}))
 
     def seconds_left(_: Any) -> float:
         nonlocal end
@@ -185,7 +188,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     stderr_file=log,
                     # papermill's own `cwd` changes the folder of the whole process
                     resources={"metadata": {"path": str(source.resolve().parent)}},
-                    on_cell_start=note_start,
+                    on_cell_start=note_cell,
                     timeout_func=None if spec["timeout"] is None else seconds_left,
                     config=Config({"KernelManager": kernel}),
                     extra_arguments=["--log-level=CRITICAL"],  # a kernel reports an interrupt on our terminal

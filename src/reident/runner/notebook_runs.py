@@ -17,10 +17,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from reident.base import ParameterError, check_integer, check_replaceable
 from reident.experiments.sweep import connected
+from reident.runner._board import Board
 from reident.runner._execute import RECORD, package_digest, run_notebook, working
 from reident.runner._parameters import (
     check_parameters,
@@ -119,13 +118,10 @@ def run_notebooks(
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
         for spec in missing:
             check_replaceable(out / spec["name"])
-        with tqdm(total=len(missing), desc=label, unit="notebook", disable=not (progress and missing)) as bar:
+        with Board(label, len(missing), out, enabled=progress and bool(missing)) as board:
             for record in _executed(missing, min(at_once, len(missing)), scheduler):
                 records[record["name"]] = record
-                if progress:
-                    end = "done" if record["status"] == "ok" else f"failed ({record['error']['type']})"
-                    bar.write(f"{record['name']}: {end} after {record['seconds']:.0f} s", file=sys.stderr)
-                bar.update()
+                board.finish(record)
                 if each is not None:
                     with suppress(OSError):  # `page_at_the_end` reports it
                         each()
@@ -201,6 +197,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "package": package,
                 "versions": versions,
                 "title": notebook_title(run.notebook),
+                "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
                 "timeout": run.timeout,
                 "scheduler": scheduler,

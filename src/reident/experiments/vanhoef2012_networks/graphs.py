@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,20 @@ from reident.base import DataError
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
-from reident.experiments.own_files import unpinned
+from reident.experiments.own_files import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
+
+_WORDS = {
+    "enron": "Enron",
+    "powergrid": "power grid",
+    "caltech36": "Caltech",
+    "bowdoin47": "Bowdoin",
+    "american75": "American",
+    "communities": "communities (simulated)",
+    "power_law_cluster": "power law (simulated)",
+    "small_world": "small world (simulated)",
+}
 
 
 @lru_cache(maxsize=16)
@@ -66,16 +78,28 @@ def _communities(rng: np.random.Generator) -> Network:
     return network_from_edges(pairs[:, 0], pairs[:, 1], len(weights))
 
 
-def available(names: list[str]) -> list[str]:
-    """Return the names of graphs that can be read here."""
-    at_hand = []
-    for name in names:
-        try:
-            network(name)
-        except DataError:
-            continue
-        at_hand.append(name)
-    return at_hand
+def chosen(own: str, *wanted: list[str]) -> list[list[str]]:
+    """Return for each list of graphs those that can be read here, or the reader's own edge list."""
+    return [[pinned(own)] if own else list(filter(_is_at_hand, names)) for names in wanted]
+
+
+def _is_at_hand(name: str) -> bool:
+    try:
+        return network(name).n_nodes > 0
+    except DataError:
+        return False
+
+
+def up_to_all(names: list[str], ks: list[int]) -> list[tuple[str, int]]:
+    """Return pairs of graph and k: k is at most the number of nodes."""
+    return [(name, k) for name in names for k in ks if k <= network(name).n_nodes]
+
+
+def name_of(name: str) -> str:
+    """Return a graph's name in words."""
+    if name.startswith("preferential_attachment_"):
+        return "preferential attachment (simulated)"
+    return _WORDS.get(name, Path(name.partition("#")[0]).stem.replace("_", " "))
 
 
 def public_graphs() -> pd.DataFrame:
