@@ -15,6 +15,7 @@ from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from scipy.special import stdtrit
 
 # Okabe and Ito's palette. A method keeps its colour through a notebook.
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
@@ -135,6 +136,17 @@ def draw_spread(ax: Axes, groups: Any, *, share: float = 0.9, shift: float = 0.0
     bars = np.clip([mean - low, high - mean], 0, None)
     usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
     ax.errorbar(mean.index + shift, mean, bars, **usual | style)
+
+
+def half_interval(draws: pd.Series) -> float:
+    """Return half the 95 % interval (Student) of a mean over independent draws; 0 for a single draw."""
+    return float(stdtrit(len(draws) - 1, 0.975) * draws.sem()) if len(draws) > 1 else 0.0
+
+
+def draw_means(ax: Axes, at: Any, means: pd.Series, half: pd.Series, **style: Any) -> None:
+    """Draw mean shares with bars of this half length that end at 0 and 1."""
+    usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
+    ax.errorbar(at, means, [half.clip(upper=means), half.clip(upper=1 - means)], **usual | style)
 
 
 def _save_caption(file: Path, name: str, title: str, caption: str) -> None:
