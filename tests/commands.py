@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -13,12 +14,13 @@ import pytest
 from reident.cli import main
 
 
-def call(folder, *arguments):
+def call(folder, *arguments, code=None):
     """Do what `reident ARGUMENTS` does in a folder; `test_cli`, the faults and the browser start processes.
 
-    It has one processor: to start workers takes longer than the sweeps of a test.
+    The first argument is split at its blanks; `code` is that with which it must end. It has one processor: to start
+    workers takes longer than the sweeps of a test.
     """
-    line, out, err = ["reident", *map(str, arguments)], io.StringIO(), io.StringIO()
+    line, out, err = ["reident", *shlex.split(arguments[0]), *map(str, arguments[1:])], io.StringIO(), io.StringIO()
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
@@ -32,4 +34,6 @@ def call(folder, *arguments):
         patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
         with pytest.raises(SystemExit) as ended:
             main()
-    return CompletedProcess(line, ended.value.code or 0, out.getvalue(), err.getvalue())
+    done = CompletedProcess(line, ended.value.code or 0, out.getvalue(), err.getvalue())
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    return done

@@ -1,5 +1,3 @@
-"""Settings for the whole suite."""
-
 import os
 import re
 import signal

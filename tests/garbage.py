@@ -3,8 +3,6 @@
 `python -m garbage` (from tests/) makes all calls, the suite a part of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect

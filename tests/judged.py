@@ -12,7 +12,6 @@ from reident.workbench.microdata import in_columns, is_graph
 
 
 def records(data, *, kind=None, **given):
-    """Return data in the form in which methods take them."""
     return rd.Dataset(data, **given).records(kind)
 
 

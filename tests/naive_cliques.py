@@ -2,6 +2,8 @@
 
 from itertools import combinations
 
+import numpy as np
+
 
 def compatibility_graph(labels_release, d_release, labels_known, d_known, low, high):
     """Definition 6 of Kroll (2015) for complete graphs: vertices, and edges between positions in that list."""
@@ -55,3 +57,50 @@ def max_cliques(n, edges):
         if found:
             return found
     return [()]
+
+
+def published_search(adjacent, limit):
+    """Konc and Janežič's search by lists, vertices in descending degree; return the steps and the clique."""
+    steps, best, chosen = 0, [], []
+    sums = np.zeros((len(adjacent) + 3, 2), dtype=int)
+
+    def coloured(members, need):
+        classes = []
+        for v in members:
+            for members_of in classes:
+                if not adjacent[v, members_of].any():
+                    members_of.append(v)
+                    break
+            else:
+                classes.append([v])
+        high = [(v, k + 1) for k, members_of in enumerate(classes) for v in members_of if k + 1 >= need]
+        there = {v for v, _ in high}
+        return [(v, 0) for v in members if v not in there] + high
+
+    def expand(listed):
+        nonlocal steps, best
+        level = len(chosen) + 1
+        while listed and len(chosen) + listed[-1][1] > len(best):
+            if steps >= limit:
+                return False
+            v, _ = listed.pop()
+            left = [u for u, _ in listed if adjacent[v, u]]
+            if not left:
+                best = max(best, [*chosen, v], key=len)
+                continue
+            steps += 1
+            if sums[level, 0] < 0.025 * steps:
+                left = sorted(left, key=lambda u: -adjacent[u, left].sum())
+            sums[level, 0] += 1
+            sums[level + 1] = sums[level + 1, 0] + sums[level, 0] - sums[level + 1, 1], sums[level, 0]
+            further = coloured(left, max(len(best) - len(chosen), 1))
+            chosen.append(v)
+            went_on = expand(further)
+            chosen.pop()
+            if not went_on:
+                return False
+        return True
+
+    largest = int(adjacent.sum(axis=1).max())
+    expand([(v, min(v, largest) + 1) for v in range(len(adjacent))])
+    return steps, best

@@ -1,19 +1,35 @@
-"""Oracles for microaggregation, the Choquet integral and nearest-record linkage: definitions in plain loops."""
-
 import math
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 
 def files(n, p, seed, noise=0.6):
-    """A file of skewed columns and its release under noise of another size in each."""
     rng = np.random.default_rng(seed)
     columns = [f"v{i}" for i in range(p)]
     original = pd.DataFrame(rng.lognormal(size=(n, p)), columns=columns, index=[f"r{i}" for i in range(n)])
     spread = noise * np.exp(rng.normal(size=p))
     return original * np.exp(rng.normal(size=(n, p)) * spread), original
+
+
+def some_released(n, m, p, seed=0, noise=0.3):
+    """Known records 0..m-1, and n of them released with noise, in another order."""
+    rng = np.random.default_rng(seed)
+    known = pd.DataFrame(rng.lognormal(size=(m, p)), columns=[f"v{i}" for i in range(p)])
+    release = known.iloc[rng.permutation(m)[:n]]
+    return release * np.exp(rng.normal(size=(n, p)) * noise), known
+
+
+def least_hitting_set(conflicts, n):
+    hits = LinearConstraint([[float(i in conflict) for i in range(n)] for conflict in conflicts], 1)
+    return round(milp(np.ones(n), constraints=hits, integrality=np.ones(n), bounds=Bounds(0, 1)).fun)
+
+
+def conflicts_of(learned, original):
+    """Return the certificate's conflicts as sets of positions."""
+    return [frozenset(original.index.get_loc(label) for label in conflict) for conflict in learned.certificate]
 
 
 def mdav(points, k):
@@ -96,6 +112,11 @@ def random_measure(rng, n):
 
 def standardise(x):
     return (x - x.mean(0)) / x.std(0)
+
+
+def squares(release, original):
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    return (a[:, None] - b[None]) ** 2
 
 
 def nearest(distances):

@@ -1,7 +1,3 @@
-"""Oracles for the Lipschitz embedding: plain loops, haversine instead of chords, every interval tried."""
-
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,3 @@
-"""Oracles for the attack on reference sets: every pair of equal differences written out, classes by spreading."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

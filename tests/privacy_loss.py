@@ -1,7 +1,5 @@
 """Statistical tests of the privacy loss itself, for mechanisms with seeded noise."""
 
-from __future__ import annotations
-
 import warnings
 
 from reident import PrivacyWarning

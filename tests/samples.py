@@ -13,6 +13,25 @@ AREA = shapely.box(7, 49, 10, 52)
 NETWORK = as_network(nx.karate_club_graph())
 
 
+def drawn(n, seed, **columns):
+    """Draw columns in turn: from a list, of whole numbers from (low, high), or any from there if an end has a point.
+
+    A text is the pattern of a running number; any other column is drawn by a function of the generator and `n`.
+    """
+    rng = np.random.default_rng(seed)
+
+    def column(of):
+        if isinstance(of, str):
+            return [of.format(i) for i in range(n)]
+        if isinstance(of, list):
+            return rng.choice(of, n)
+        if isinstance(of, tuple):
+            return rng.uniform(*of, n) if float in map(type, of) else rng.integers(*of, n)
+        return of(rng, n)
+
+    return pd.DataFrame({name: column(of) for name, of in columns.items()})
+
+
 def places(n, seed, lat=(50, 51), lon=(8, 9)):
     rng = np.random.default_rng(seed)
     return pd.DataFrame({"lat_deg": rng.uniform(*lat, n), "lon_deg": rng.uniform(*lon, n)})
@@ -20,16 +39,10 @@ def places(n, seed, lat=(50, 51), lon=(8, 9)):
 
 def people(n=60):
     """Return persons with a place each; those above 45 have the gout."""
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "age": rng.integers(20, 60, n),
-            "pay": rng.normal(100, 20, n),
-            "ill": rng.choice(["flu", "cancer", "gout"], n),
-            "urban": rng.choice(["U", "R"], n),
-        }
-    )
+    table = drawn(
+        n, 3, sex=["f", "m"], age=(20, 60), pay=lambda rng, n: rng.normal(100, 20, n), ill=["flu", "cancer", "gout"],
+        urban=["U", "R"],
+    )  # fmt: skip
     table["ill"] = np.where(table["age"] > 45, "gout", table["ill"])
     return table.join(places(n, 4))
 
@@ -55,7 +68,6 @@ ROLES = {
 
 
 def data_of(kind, n=60, **changes):
-    """Return records of a kind of data; `changes` are other roles."""
     if kind == "network":
         return records(NETWORK, quasi=())
     return records(people(n), kind=kind, public=PUBLIC, **ROLES[kind] | changes)

@@ -1,5 +1,3 @@
-"""Notebooks small enough to write in a test."""
-
 import json
 
 import pandas as pd
@@ -48,16 +46,9 @@ def finished_run(tmp_path):
     for name in ("figure-10-b.png", "figure-2-a.png", "figure-2-a.svg", "only.svg"):
         (folder / "figures" / name).touch()
     record = {
-        "name": "kroll2015",
-        "title": "T",
-        "notebook": "n.ipynb",
-        "status": "ok",
-        "error": None,
-        "parameters": {"seed": 1},
-        "seconds": 12.3,
-        "started": "2026-01-01T00:00:00+00:00",
-        "reident": "0",
-    }
+        "name": "kroll2015", "title": "T", "notebook": "n.ipynb", "status": "ok", "error": None,
+        "parameters": {"seed": 1}, "seconds": 12.3, "started": "2026-01-01T00:00:00+00:00", "reident": "0",
+    }  # fmt: skip
     for name in ("notebook.html", "notebook.ipynb"):
         (folder / name).touch()
     (folder / "record.json").write_text(json.dumps(record))

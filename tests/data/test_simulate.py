@@ -1,5 +1,3 @@
-"""Points in an area, populations, overlapping files."""
-
 import numpy as np
 import pandas as pd
 import pytest

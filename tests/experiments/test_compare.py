@@ -14,6 +14,9 @@ TABLE = {
 }  # fmt: skip
 
 
+DIFFERENCE = {"form": "difference", "along": "sigma_deg", "high": 0.005, "low": 0.05}
+
+
 def trials(n_datasets=8, repetitions=5, off=0.0, seed=1):
     """Return trials whose expectations are the published precision plus `off`."""
     rng, printed = np.random.default_rng(seed), rd.published("kroll2015", "table4").query("alpha > .5")
@@ -67,12 +70,9 @@ def test_claims_without_trials_are_open_or_not_comparable():
         ({"effect": {"form": "rises", "along": "sigma_deg"}, "margin": 0.05, "erratum": 2}, "document in error"),
         ({"effect": {"form": "constant", "along": "alpha"}, "margin": 0.1}, "agrees"),
         ({"effect": {"form": "constant", "along": "sigma_deg", "each": ["alpha"]}, "margin": 0.1}, "differs"),
-        ({"effect": {"form": "difference", "along": "sigma_deg", "high": 0.005, "low": 0.05}}, "agrees"),
-        (
-            {"effect": {"form": "difference", "along": "sigma_deg", "high": 0.005, "low": 0.05}, "limits": [0, 0.1]},
-            "differs",
-        ),
-        ({"effect": {"form": "difference", "along": "sigma_deg", "high": 0.005, "low": 0.07}}, "open"),
+        ({"effect": DIFFERENCE}, "agrees"),
+        ({"effect": DIFFERENCE, "limits": [0, 0.1]}, "differs"),
+        ({"effect": DIFFERENCE | {"low": 0.07}}, "open"),
         ({"effect": {"form": "level", "along": "sigma_deg"}, "published": 0.98, "margin": 0.1}, "differs"),
     ],
 )

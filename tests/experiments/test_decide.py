@@ -5,16 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reident.experiments.decide import (
-    PublishedTable,
-    components,
-    datasets_needed,
-    decide_table,
-    holm,
-    nominal_level,
-    published_error,
-    verdict_of,
-)
+from reident.experiments import decide
 from reident.experiments.sentences import decide_sentence
 
 CELLS, BETWEEN, WITHIN = 24, 0.01, 0.04
@@ -31,12 +22,12 @@ def paper(rng, off=0.0):
     """Return trials of ours and the table of a paper whose expectations differ by `off`, both random draws."""
     mean = np.linspace(0.2, 0.9, CELLS)
     printed = draw(rng, 1, 100, mean - off).mean(axis=(0, 1))
-    return draw(rng, 18, 10, mean), PublishedTable(printed, np.full(CELLS, 0.05))
+    return draw(rng, 18, 10, mean), decide.PublishedTable(printed, np.full(CELLS, 0.05))
 
 
 def test_levels_of_repeated_looks_keep_five_percent_together():
     rng, schedule = np.random.default_rng(1), (5, 8, 12, 18)
-    level, papers = nominal_level(schedule, 0.05), 4_000
+    level, papers = decide.nominal_level(schedule, 0.05), 4_000
     ours = rng.normal(size=(papers, 18))
     from scipy import stats
 
@@ -47,7 +38,7 @@ def test_levels_of_repeated_looks_keep_five_percent_together():
 
 
 def verdicts(off, papers=40):
-    found = [decide_table(*paper(np.random.default_rng([3, k]), off))[0].verdict for k in range(papers)]
+    found = [decide.decide_table(*paper(np.random.default_rng([3, k]), off))[0].verdict for k in range(papers)]
     return {name: np.mean([verdict == name for verdict in found]) for name in ("agrees", "differs", "open")}
 
 
@@ -66,11 +57,11 @@ def test_moving_one_published_cell_by_three_margins_loses_agrees():
     lost = []
     for k in range(20):
         values, table = paper(np.random.default_rng([4, k]))
-        decision = decide_table(values, table)
+        decision = decide.decide_table(values, table)
         if decision[0].verdict != "agrees":
             continue
         moved = table.published + 3 * decision[0].margin * (np.arange(CELLS) == k)
-        lost.append(decide_table(values, dataclasses.replace(table, published=moved))[0].verdict != "agrees")
+        lost.append(decide.decide_table(values, dataclasses.replace(table, published=moved))[0].verdict != "agrees")
     assert len(lost) >= 15
     assert np.mean(lost) >= 0.9
 
@@ -79,37 +70,39 @@ def test_moving_one_published_cell_by_three_margins_loses_agrees():
 def test_a_table_of_other_numbers_differs(factor):
     values, table = paper(np.random.default_rng(5))
     other = dataclasses.replace(table, published=factor * table.published)
-    assert decide_table(values, other)[0].verdict == "differs"
+    assert decide.decide_table(values, other)[0].verdict == "differs"
 
 
 def test_the_verdict_does_not_use_later_data_sets():
     values, table = paper(np.random.default_rng(6))
-    verdict, look = decide_table(values, table)
+    verdict, look = decide.decide_table(values, table)
     later = values.copy()
     later[look:] += 1
-    assert decide_table(later, table)[1] == look
-    assert decide_table(later, table)[0].rms == verdict.rms
-    assert decide_table(values[:4], table) is None
+    assert decide.decide_table(later, table)[1] == look
+    assert decide.decide_table(later, table)[0].rms == verdict.rms
+    assert decide.decide_table(values[:4], table) is None
 
 
 def test_a_paper_of_few_repetitions_is_undecidable_and_as_printed_it_is_not():
     values, table = paper(np.random.default_rng(7))
     vague = dataclasses.replace(table, repetitions=1, margin=np.full(CELLS, 0.02))
-    verdict = verdict_of(components(values), vague)
+    verdict = decide.verdict_of(decide.components(values), vague)
     assert verdict.is_undecidable
-    needed = datasets_needed(float(published_error(components(values), vague)[0]), 0.02)
+    needed = decide.datasets_needed(float(decide.published_error(decide.components(values), vague)[0]), 0.02)
     assert 20 < needed < 70  # (2.93 x .041 / .02)^2
-    assert not verdict_of(components(values), dataclasses.replace(vague, n_datasets=np.inf)).is_undecidable
+    assert not decide.verdict_of(
+        decide.components(values), dataclasses.replace(vague, n_datasets=np.inf)
+    ).is_undecidable
 
 
 def test_cells_that_never_vary_are_judged():
-    table = PublishedTable(np.array([1.0, 0.5]), np.array([0.05, 0.05]))
-    verdict, look = decide_table(np.tile([1.0, 0.5], (5, 3, 1)), table)
+    table = decide.PublishedTable(np.array([1.0, 0.5]), np.array([0.05, 0.05]))
+    verdict, look = decide.decide_table(np.tile([1.0, 0.5], (5, 3, 1)), table)
     assert (verdict.verdict, look) == ("agrees", 5)
 
 
 def test_holm_rejects_in_steps():
-    assert holm(np.array([0.01, 0.04, 0.03, 0.005]), 0.05).tolist() == [True, False, False, True]
+    assert decide.holm(np.array([0.01, 0.04, 0.03, 0.005]), 0.05).tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize(("mean", "verdict"), [(0.3, "agrees"), (-0.3, "differs"), (0.0, "open")])

@@ -157,21 +157,14 @@ def namespace(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sigma_deg": 1}, "`sigma_deg` is no parameter"),
-        ({"sigmas_deg": [0.01, 5]}, "sigmas_deg"),
-        ({"sigmas_deg": 0.01}, "list"),
-        ({"sigmas_deg": []}, "at least one"),
-        ({"sigmas_deg": [0.01, 0.01]}, "once"),
-        ({"sigmas_deg": "[0.01"}, "list"),
-        ({"ties": "best"}, "ties"),
-        ({"table": "no-such-file.csv"}, "existing"),
-        ({"repetitions": "many"}, "repetitions"),
-        ({"repetitions": 0}, "repetitions"),
-        ({"repetitions": 1.5}, "repetitions"),
-        ({"gamma": "x"}, "gamma"),
+        ({"sigma_deg": 1}, "`sigma_deg` is no parameter"), ({"sigmas_deg": [0.01, 5]}, "sigmas_deg"),
+        ({"sigmas_deg": 0.01}, "list"), ({"sigmas_deg": []}, "at least one"),
+        ({"sigmas_deg": [0.01, 0.01]}, "once"), ({"sigmas_deg": "[0.01"}, "list"), ({"ties": "best"}, "ties"),
+        ({"table": "no-such-file.csv"}, "existing"), ({"repetitions": "many"}, "repetitions"),
+        ({"repetitions": 0}, "repetitions"), ({"repetitions": 1.5}, "repetitions"), ({"gamma": "x"}, "gamma"),
         ({"quiet": 2}, "quiet"),
     ],
-)
+)  # fmt: skip
 def test_what_breaks_a_rule_is_refused(changes, message):
     with pytest.raises(rd.ParameterError, match=message):
         rd.check_parameters(namespace(**changes), RULES)

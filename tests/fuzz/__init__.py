@@ -9,8 +9,6 @@ hold of any of them. Inputs have at most a handful of records or nodes, so that 
 An input follows from the seed, the case's name and its index alone: a failure is replayed by `--index`.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -47,7 +45,6 @@ class Case:
 
 
 def agree(comp: Any, ref: Any) -> bool:
-    """Tell whether two outcomes are equal, floats up to rounding."""
     if isinstance(ref, dict | set | frozenset | str | bool):
         return bool(comp == ref)
     if isinstance(ref, Sequence) and any(isinstance(part, np.ndarray | Sequence) for part in ref):
@@ -61,7 +58,6 @@ def agree(comp: Any, ref: Any) -> bool:
 
 
 def cases() -> dict[str, Case]:
-    """Return every case by its name."""
     from fuzz import cells, cliques, graphs, links, networks, places, reference_map, reference_sets, rounded, tables
 
     found: dict[str, Case] = {}

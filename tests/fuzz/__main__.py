@@ -1,7 +1,3 @@
-"""Run the cases; see the package."""
-
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """Cells of the simplex of weights: what they decide, how much they hold, where they are cut."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,9 +1,6 @@
-"""Bit sets, and what the search for maximum cliques is made of."""
-
-from __future__ import annotations
-
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 
 import naive_cliques as naive
@@ -13,8 +10,6 @@ from reident.cliques import search
 from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
-
-# -- bit sets --------------------------------------------------------------------------------------------------------
 
 
 def draw_set(rng):
@@ -50,14 +45,10 @@ def inverse(order):
 
 
 def pack_comp(dense, order):
-    """Pack in two runs, as threads share the rows."""
     bits, middle = np.zeros_like(packed(dense)), len(dense) // 2
     for low, high in ((0, middle), (middle, len(dense))):
         bitset.pack_lists(*rows(dense), order, inverse(order), low, high, bits)
     return bits
-
-
-# -- branch and bound ------------------------------------------------------------------------------------------------
 
 
 def ordered(dense):
@@ -89,7 +80,6 @@ def colours(dense, members):
 
 
 def tree(dense, target, *, every, budget):
-    """Run a branch and bound in slices, as the search does."""
     bits = packed(dense)
     n, words = bits.shape
     state = np.zeros(5, np.int64)
@@ -135,27 +125,29 @@ def search_ref(dense, budget):
     return True, len(found[0]), sorted(found)
 
 
-def published_comp(dense, work):
-    """Run the published search in slices, its lists grown when they are full."""
+def by_degree(dense):
     order = np.argsort(-dense.sum(axis=1), kind="stable")
-    dense = dense[np.ix_(order, order)]
-    n = len(dense)
-    state = np.zeros(3, np.int64)
+    return dense[np.ix_(order, order)]
+
+
+def draw_published(rng):
+    return by_degree(wide_graph(rng)), int(rng.integers(1, 400)), int(rng.choice([1, 300, 10**9]))
+
+
+def published_search(dense, limit, work):
+    """Run the published search in slices, its lists grown when they are full; return the steps and the clique."""
+    n, degrees = len(dense), dense.sum(axis=1)
+    state, sums = np.zeros(3, np.int64), np.zeros((n + 3, 2), np.int64)
     stops, chosen, best = (np.zeros(n + 3, np.int64) for _ in range(3))
-    sums, bits, steps = np.zeros((n + 3, 2), np.int64), packed(dense), np.iinfo(np.int64).max
-    lists = np.array([np.arange(n), np.minimum(np.arange(n), dense.sum(axis=1).max()) + 1], dtype=np.int32)
-    state[clique_published.LEVEL], stops[1] = 1, n
-    status = clique_published.STOPPED
-    while status != clique_published.FINISHED:
-        status = clique_published.advance(bits, state, stops, chosen, sums, *lists, best, steps, work)
+    lists = np.zeros((2, n), np.int32)
+    lists[:] = np.arange(n), np.minimum(np.arange(n), degrees[0]) + 1
+    stops[1], state[clique_published.LEVEL] = n, 1
+    bits, status = packed(dense), clique_published.STOPPED
+    while status != clique_published.FINISHED and state[clique_published.STEPS] < limit:
+        status = clique_published.advance(bits, state, stops, chosen, sums, *lists, best, limit, work)
         if status == clique_published.NEEDS_ROOM:
             lists = np.concatenate([lists, np.zeros_like(lists)], axis=1)
-    largest = best[: state[clique_published.BEST]].tolist()
-    return is_clique(dense, largest), len(largest)
-
-
-def published_ref(dense, work):
-    return True, len(naive.max_cliques(len(dense), edge_set(dense))[0])
+    return int(state[clique_published.STEPS]), best[: state[clique_published.BEST]].tolist()
 
 
 def draw_climb(rng):
@@ -169,9 +161,6 @@ def climb_comp(dense, first, word, patience):
     members = best[:size].tolist()
     largest = len(naive.max_cliques(len(dense), edge_set(dense))[0])
     return is_clique(dense, members) and len(set(members)) == size, 1 <= size <= largest, bool(moves >= patience)
-
-
-# -- prefixes: neighbours of smaller number -------------------------------------------------------------------------
 
 
 def filtered(dense, members, need):
@@ -230,14 +219,8 @@ def subgraph_ref(dense, members, need):
 
 
 def first_fit(dense):
-    colour = []
-    for v in range(len(dense)):
-        taken = {colour[u] for u in smaller(dense, v)}
-        colour.append(next(c for c in range(len(dense) + 1) if c not in taken))
-    return max(colour) + 1
-
-
-# -- reductions ------------------------------------------------------------------------------------------------------
+    colour = nx.greedy_color(nx.from_numpy_array(dense), lambda graph, _: sorted(graph))
+    return max(colour.values()) + 1
 
 
 def draw_prune(rng):
@@ -352,7 +335,10 @@ CASES = [
     ),
     Case(("clique.advance",), draw_search, search_comp, search_ref),
     Case(("clique.branching_set",), lambda rng: (graph(rng),), cut_comp, cut_ref),
-    Case(("clique_published.advance",), draw_search, published_comp, published_ref),
+    Case(
+        ("clique_published.advance",), draw_published, published_search,
+        lambda dense, limit, _: naive.published_search(dense, limit),
+    ),
     Case(("clique_climb.climb",), draw_climb, climb_comp, lambda *_: (True, True, True)),
     Case(
         ("clique_prefix.prefix_lists",), draw_renamed,

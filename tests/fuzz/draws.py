@@ -1,7 +1,3 @@
-"""Small random graphs and numbers, and the forms in which kernels take them."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -17,12 +13,10 @@ def graph(rng, least=1, most=7):
 
 
 def wide_graph(rng):
-    """Draw a graph that now and then needs several words of bits a row."""
     return graph(rng) if rng.random() < 0.995 else graph(rng, 63, 67)
 
 
 def rows(dense):
-    """Return the sorted neighbour lists: pointers and indices."""
     pointers = np.concatenate([[0], np.cumsum(dense.sum(axis=1))]).astype(np.int64)
     return pointers, np.nonzero(dense)[1].astype(np.int32)
 
@@ -33,7 +27,6 @@ def prefixes(dense):
 
 
 def packed(dense):
-    """Return the rows as 64-bit words."""
     words = (dense.shape[1] + 63) // 64
     padded = np.zeros((dense.shape[0], 64 * words), np.uint8)
     padded[:, : dense.shape[1]] = dense
@@ -47,7 +40,6 @@ def packed_set(members, n):
 
 
 def edges(dense):
-    """Return the edges u < v as two arrays."""
     u, v = np.nonzero(np.triu(dense))
     return u.astype(np.int32), v.astype(np.int32)
 
@@ -69,7 +61,6 @@ def is_clique(dense, members):
 
 
 def some(rng, n):
-    """Draw a subset of 0..n-1."""
     return np.flatnonzero(rng.random(n) < rng.random())
 
 

@@ -1,12 +1,9 @@
-"""Graphs in rows: properties, distances, scores of pairs, planted subgraphs, propagation, quasi-cliques."""
-
-from __future__ import annotations
-
 import itertools
 import math
 
 import networkx as nx
 import numpy as np
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 import naive_propagation
 from fuzz import Case
@@ -55,12 +52,7 @@ def draw_pairs(rng):
 
 
 def distances(dense):
-    """Return all distances by Floyd and Warshall, infinite where there is no path."""
-    far = np.where(dense, 1.0, np.inf)
-    np.fill_diagonal(far, 0)
-    for k in range(len(dense)):
-        far = np.minimum(far, far[:, [k]] + far[[k]])
-    return far
+    return shortest_path(dense, unweighted=True)
 
 
 def triangles_ref(dense):
@@ -79,11 +71,7 @@ def distances_ref(dense, sources):
 
 
 def components_ref(dense):
-    together, label = np.isfinite(distances(dense)), []
-    for v in range(len(dense)):
-        earlier = [label[u] for u in range(v) if together[u, v]]
-        label.append(earlier[0] if earlier else len(set(label)))
-    return label
+    return connected_components(dense)[1].tolist()
 
 
 def draw_diameter(rng):
@@ -126,9 +114,6 @@ def scores_ref(dense, pairs):
     return np.array(found).reshape(-1, 3)
 
 
-# -- planted subgraphs -----------------------------------------------------------------------------------------------
-
-
 def draw_planted(rng):
     dense = graph(rng, least=2, most=6)
     k = int(rng.integers(1, min(4, len(dense)) + 1))
@@ -162,22 +147,14 @@ def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
     return sorted(found.get(least, [])), True, least
 
 
-# -- quasi-cliques ---------------------------------------------------------------------------------------------------
-
-
 def draw_product(rng):
     """Draw a product graph: vertices are pairs of records, and no two that share one are joined."""
     sides = rng.integers(1, 4, 2)
     pairs = np.array([(a, b) for a in range(sides[0]) for b in range(sides[1]) if rng.random() < 0.8] or [(0, 0)])
     dense = graph(rng, len(pairs), len(pairs))
     dense &= (pairs[:, None] != pairs[None]).all(axis=2)
-    return (
-        dense,
-        pairs,
-        float(rng.choice([0.3, 0.5, 0.7, 0.9, 1.0])),
-        int(rng.integers(len(pairs))),
-        int(rng.integers(1, 2**62)),
-    )
+    gamma, first, word = rng.choice([0.3, 0.5, 0.7, 0.9, 1.0]), rng.integers(len(pairs)), rng.integers(1, 2**62)
+    return dense, pairs, float(gamma), int(first), int(word)
 
 
 def quasi_comp(dense, pairs, gamma, first, word):
@@ -200,9 +177,6 @@ def largest_quasi_clique(dense, pairs, gamma):
     return 0
 
 
-# -- propagation -----------------------------------------------------------------------------------------------------
-
-
 def draw_propagation(rng):
     """Draw two directed graphs (matrices from, to), who is crawled in them, and a partial mapping."""
     n, directed = int(rng.integers(2, 7)), bool(rng.random() < 0.5)
@@ -218,7 +192,6 @@ def draw_propagation(rng):
 
 
 def side(dense, crawled, directed):
-    """Return a network as the kernel takes it."""
     out, back, either = rows(dense), rows(dense.T), rows(dense | dense.T)
     return (*back, *out, *either, crawled, not directed)
 
@@ -238,7 +211,6 @@ def propagation_comp(left, right, crawled, directed, partners, theta):
 
 
 def draw_groups(rng):
-    """Draw a graph, often of two dense parts with few edges between."""
     dense = graph(rng)
     if rng.random() < 0.6:
         other = graph(rng)

@@ -1,7 +1,3 @@
-"""Records compared: microaggregation, aggregated distances, nearest records, product graphs, swapped ranks."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -45,9 +41,6 @@ def zeta_ref(values, sign):
     return np.array([sum(sign ** (s ^ t).bit_count() * values[t] for t in sets if t & s == t) for s in sets])
 
 
-# -- the rows of the learning problem ------------------------------------------------------------------------------
-
-
 def draw_files(rng):
     n, p = int(rng.integers(2, 6)), int(rng.integers(1, 4))
     return numbers(rng, (n, p)), numbers(rng, (n, p))
@@ -80,14 +73,8 @@ def rivals_ref(release, known):
 def draw_rows(rng):
     release, known = draw_files(rng)
     block, rival = rng.choice(len(release), 2, replace=False)
-    return (
-        release,
-        known,
-        int(block),
-        int(rival),
-        rng.random(release.shape[1]),
-        naive.random_measure(rng, release.shape[1]),
-    )
+    p = release.shape[1]
+    return release, known, int(block), int(rival), rng.random(p), naive.random_measure(rng, p)
 
 
 def at(found, x):
@@ -179,9 +166,6 @@ def margins_ref(index, value, starts, blocks, x):
     return margins, worst
 
 
-# -- nearest records -------------------------------------------------------------------------------------------------
-
-
 def draw_nearest(rng):
     p, m, n = int(rng.integers(1, 4)), int(rng.integers(1, 30)), int(rng.integers(1, 4))
     mu = naive.random_measure(rng, p) if rng.random() < 0.5 else np.zeros(0)
@@ -200,9 +184,6 @@ def nearest_ref(release, known, weights, mu, truth):
     distances = choquet_ref(gaps.reshape(-1, gaps.shape[2]), mu).reshape(gaps.shape[:2]) if mu.size else gaps @ weights
     least, first, ties = naive.nearest(distances)
     return first, least, ties, np.where(truth >= 0, distances[np.arange(len(truth)), truth], np.nan)
-
-
-# -- product graphs --------------------------------------------------------------------------------------------------
 
 
 def draw_product(rng):
@@ -307,9 +288,6 @@ def swap_ref(n, window, uniforms):
     return partner
 
 
-# -- the blocks to give up -----------------------------------------------------------------------------------------
-
-
 def draw_conflicts(rng):
     n = int(rng.integers(1, 7))
     sizes = rng.integers(1, min(n, 4) + 1, int(rng.integers(0, 7)))
@@ -335,9 +313,6 @@ def hitting_comp(conflicts, n, seed):
 def least_size(conflicts, n):
     everything = map(np.array, itertools.product([False, True], repeat=n))
     return min(int(pick.sum()) for pick in everything if all(pick[conflict].any() for conflict in conflicts))
-
-
-# -- lines through the weights -------------------------------------------------------------------------------------
 
 
 def draw_line(rng):

@@ -1,9 +1,8 @@
 """Degree sequences, and graphs that are given new degrees: what any outcome of the random edits must satisfy."""
 
-from __future__ import annotations
-
 import itertools
 
+import networkx as nx
 import numpy as np
 
 from fuzz import Case
@@ -52,16 +51,7 @@ def sequence_ref(d, k, both, even):
 
 
 def is_graphic(d):
-    """Lay the edges out one node at a time (Havel and Hakimi)."""
-    left = sorted(map(int, d), reverse=True)
-    while left and left[0] > 0:
-        first, left = left[0], left[1:]
-        if first > len(left):
-            return False
-        left = sorted([x - 1 for x in left[:first]] + left[first:], reverse=True)
-        if left and left[-1] < 0:
-            return False
-    return not left or left[-1] >= 0
+    return nx.is_graphical(d.tolist(), method="hh")
 
 
 def draw_degrees(rng):
@@ -75,7 +65,6 @@ def draw_residual(rng):
 
 
 def extends(dense, residual):
-    """Try every set of new edges."""
     n = len(dense)
     free = [pair for pair in itertools.combinations(range(n), 2) if not dense[pair]]
     for size in range(len(free) + 1):
@@ -90,9 +79,6 @@ def extends(dense, residual):
 def may_extend_comp(dense, residual):
     """A necessary condition: it may not refuse what can be done."""
     return bool(degrees.may_extend(*rows(dense), residual)) or not extends(dense, residual)
-
-
-# -- construction ----------------------------------------------------------------------------------------------------
 
 
 def draw_construction(rng):
@@ -162,9 +148,6 @@ def stubs_comp(dense, added, missing, seed):
     )
 
 
-# -- edits -----------------------------------------------------------------------------------------------------------
-
-
 def draw_patch(rng):
     dense = graph(rng, least=2)
     pairs = [pair for pair in itertools.combinations(range(len(dense)), 2) if rng.random() < 0.4]
@@ -204,11 +187,7 @@ def settle_comp(dense, add, cut, short, excess, seed):
     return fits, bool((change == (short - low) - (excess - high)).all()), bool((low >= 0).all() and (high >= 0).all())
 
 
-# -- swaps -----------------------------------------------------------------------------------------------------------
-
-
 def draw_swaps(rng):
-    """Draw a goal and a graph with edges to swap."""
     dense = graph(rng, least=4)
     start = graph(rng, len(dense), len(dense))
     if not start.any():
@@ -233,9 +212,6 @@ def swaps_comp(kind):
         )
 
     return comp
-
-
-# -- probing ---------------------------------------------------------------------------------------------------------
 
 
 def draw_noise(rng):

@@ -1,7 +1,3 @@
-"""Distances on the sphere, Lipschitz embeddings, and shapes laid on the map."""
-
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -24,7 +20,6 @@ def draw_places(rng, most=5):
 
 
 def vectors(places):
-    """Return unit vectors, shape (n, 3)."""
     lat, lon = np.radians(np.atleast_2d(places)).T
     return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
 
@@ -67,7 +62,6 @@ def draw_near(rng):
 
 
 def half_chord2(points):
-    """Square half the chord between two places."""
     angle = haversine(points[:1], points[1:])[0, 0] / 6371.0
     return np.sin(angle / 2) ** 2
 
@@ -75,9 +69,6 @@ def half_chord2(points):
 def draw_same_many(rng):
     p = draw_places(rng)
     return p, np.clip(p + rng.normal(0, rng.choice([0.001, 1.0]), p.shape), -89, 179)
-
-
-# -- embeddings ------------------------------------------------------------------------------------------------------
 
 
 def draw_embedding(rng):
@@ -105,9 +96,6 @@ def simulated_comp(points, references, d, k):
 def simulated_ref(points, references, d, k):
     released = naive.released_km(points.tolist(), references.reshape(d, k, 2).tolist())
     return metres([released[i][j] for i, j in itertools.combinations(range(len(points)), 2)])
-
-
-# -- shapes ----------------------------------------------------------------------------------------------------------
 
 
 def draw_shape(rng):
@@ -206,13 +194,9 @@ def draw_density(rng):
     axes[:2] = np.linalg.svd(axes[2:3])[2][1:]
     side = int(rng.choice([3, 9]))
     return (
-        x,
-        start,
-        np.ascontiguousarray(axes),
-        rng.normal(size=(side, side)),
-        float(rng.choice([3.0, 40.0])),
+        x, start, np.ascontiguousarray(axes), rng.normal(size=(side, side)), float(rng.choice([3.0, 40.0])),
         float(rng.normal()),
-    )
+    )  # fmt: skip
 
 
 def bilinear(grid, row, column, outside):

@@ -1,7 +1,5 @@
 """Places and secret points: what a kernel finds is what was drawn, and its formulas are those of the haversine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fuzz import Case

@@ -1,6 +1,4 @@
-"""Hidden coordinates: classes of equal differences, values walked along them, pieces joined."""
-
-from __future__ import annotations
+import itertools
 
 import numpy as np
 
@@ -14,7 +12,6 @@ TOL = naive.TOL
 
 
 def draw_released(rng):
-    """Draw a released matrix and its coordinates; some entries are missing."""
     d, n = int(rng.integers(1, 4)), int(rng.integers(2, 9))
     coordinates = rng.uniform(0, 100, (d, n))
     released = np.array(naive.largest_differences(coordinates))
@@ -67,18 +64,14 @@ def merged_ref(pieces, which):
     """Join the records of two pieces of one coordinate while any two share two records."""
     groups = [(w, set(np.flatnonzero(np.isfinite(piece)).tolist())) for w, piece in zip(which, pieces, strict=True)]
     while True:
-        pair = next(
-            (
-                (i, j)
-                for i in range(len(groups))
-                for j in range(i)
-                if groups[i][0] == groups[j][0] and len(groups[i][1] & groups[j][1]) >= 2
-            ),
-            None,
-        )
-        if pair is None:
+        joined = [
+            (i, j)
+            for j, i in itertools.combinations(range(len(groups)), 2)
+            if groups[i][0] == groups[j][0] and len(groups[i][1] & groups[j][1]) >= 2
+        ]
+        if not joined:
             return {frozenset(records) for _, records in groups}
-        i, j = pair
+        i, j = joined[0]
         groups[j][1].update(groups.pop(i)[1])
 
 

@@ -1,7 +1,5 @@
 """Coordinates of rounded distances: windows, bounds and violations written out for each pair of records."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import naive_reference_sets as naive
@@ -12,7 +10,6 @@ STEP = 2.0
 
 
 def draw_rounded(rng):
-    """Draw coordinates (d, n) and their rounded matrix; some entries and some values are missing."""
     d, n = int(rng.integers(1, 4)), int(rng.integers(6, 12))
     coordinates = rng.uniform(0, 60, (d, n))
     # The step is no multiple of what the windows are cut at: rounding of the last digit must not decide.

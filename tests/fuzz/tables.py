@@ -1,7 +1,3 @@
-"""Classes of a table: counting, partitioning, what they say about a sensitive value, noise inside them."""
-
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -11,8 +7,6 @@ from fuzz import Case
 from fuzz.draws import numbers, packed
 from reident.kernels.tables import intersection, mondrian, within_class
 
-# -- Mondrian --------------------------------------------------------------------------------------------------------
-
 
 def draw_cut(rng):
     size, span = int(rng.integers(1, 60)), int(rng.choice([2, 6, 40, 10**6, 2**31 - 1]))
@@ -20,7 +14,6 @@ def draw_cut(rng):
 
 
 def cut_ref(values, k):
-    """Weigh every cut between two codes."""
     ordered, size = sorted(values.tolist()), values.size
     if ordered[0] == ordered[-1] or size < 2 * k:
         return -1, 0
@@ -38,10 +31,8 @@ def draw_rule(rng):
     counts[0] += not counts.any()
     overall = counts + rng.integers(0, 5, m)
     rule = int(rng.choice(RULES))
-    limit = (
-        float(rng.choice([0.5, 1.0, 2.0, 3.0])) if rule == mondrian.RECURSIVE else float(rng.choice([0.1, 0.25, 0.5]))
-    )
-    return counts, rule, float(rng.integers(1, 4)), limit, overall / overall.sum()
+    limit = rng.choice([0.5, 1.0, 2.0, 3.0] if rule == mondrian.RECURSIVE else [0.1, 0.25, 0.5])
+    return counts, rule, float(rng.integers(1, 4)), float(limit), overall / overall.sum()
 
 
 def passes_ref(counts, rule, ell, limit, overall):
@@ -107,16 +98,8 @@ def mondrian_ref(codes, places, n_codes, k, sensitive, rules):
     return parts(list(range(len(codes))))
 
 
-# -- locating --------------------------------------------------------------------------------------------------------
-
-
 def draw_cover(rng):
-    n, q, n_classes, m = (
-        int(rng.integers(1, 6)),
-        int(rng.integers(1, 4)),
-        int(rng.integers(1, 70)),
-        int(rng.integers(1, 4)),
-    )
+    n, q, n_classes, m = (int(rng.integers(1, most)) for most in (6, 4, 70, 4))
     cover = rng.random((6, n_classes)) < 0.5
     return rng.integers(0, 6, (n, q)), cover, rng.integers(0, 4, (n_classes, m))
 
@@ -130,9 +113,6 @@ def gather_comp(combos, cover, counts):
 def gather_ref(combos, cover, counts):
     inside = cover[combos].all(axis=1)
     return inside.astype(int) @ counts, inside.sum(axis=1)
-
-
-# -- values inside a class -------------------------------------------------------------------------------------------
 
 
 def draw_values(rng):

@@ -45,6 +45,11 @@ _AREA = box(6, 47, 15, 55)
 _SETS = {"n_reference_sets": 5, "area": _AREA, "rng": 0}
 
 
+def _registered():
+    release = rd.MetricMicrodata(_PEOPLE[["sex"]], rd.great_circle_km(*_PLACES))
+    return rd.location.registration_attack(release, _PEOPLE, quasi="sex", n_pairs=40, rng=0)
+
+
 @pytest.mark.parametrize(
     "compute",
     [
@@ -56,15 +61,7 @@ _SETS = {"n_reference_sets": 5, "area": _AREA, "rng": 0}
         lambda: rd.places.tolerance_intervals(
             *(one[:40] for one in _PLACES), reference_set_size=4, alpha=0.5, n_simulations=20, **_SETS
         ),
-        lambda: (
-            rd.location.registration_attack(
-                rd.MetricMicrodata(_PEOPLE[["sex"]], rd.great_circle_km(*_PLACES)),
-                _PEOPLE,
-                quasi="sex",
-                n_pairs=40,
-                rng=0,
-            ).positions
-        ),
+        lambda: _registered().positions,
         lambda: rd.networks.path_lengths(nx.gnp_random_graph(200, 0.03, seed=0)),
         lambda: rd.link_records(_PEOPLE[["lat_deg", "lon_deg"]], _PEOPLE[["lat_deg", "lon_deg"]] + 0.01).links,
     ],
@@ -127,7 +124,6 @@ def test_a_process_that_loads_what_two_others_compiled_runs_the_right_code(tmp_p
                                     lambda file: b"\x93garbage", lambda file: file + b"."])  # fmt: skip
 def test_a_damaged_entry_of_the_cache_is_compiled_again(tmp_path, monkeypatch, damage):
     def hits():
-        """Load the kernel as a new process does; return how often it was found in the cache."""
         remove_damaged.cache_clear()
         spec = importlib.util.spec_from_file_location("twice", tmp_path / "twice.py")
         module = importlib.util.module_from_spec(spec)

@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarn
 
 @pytest.fixture(scope="module")
 def opened():
-    """Return an embedding of 80 records, its recovered coordinates and the map of all of them."""
     lat, lon = points_in_area(AREA, 80, rng=1)
     released = embed_distances(lat, lon, n_reference_sets=15, reference_set_size=3, area=AREA, rng=2)
     values = np.ascontiguousarray(recover_coordinates(released).values_km[:, :15].T)

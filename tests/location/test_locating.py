@@ -12,19 +12,12 @@ from reident.location.neighbours import Fit, Neighbours
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.places import great_circle_pairs_km, perturb_distances
 from reident.places.points import unit_vectors
+from samples import drawn
 
 
 def files(n=40, common=20, labels=6, seed=0):
     """Two files with `common` records in both; ids say who is who."""
-    rng = np.random.default_rng(seed)
-    size = 2 * n - common
-    people = pd.DataFrame(
-        {
-            "lat_deg": rng.uniform(48, 54, size),
-            "lon_deg": rng.uniform(7, 14, size),
-            "age": rng.integers(0, labels, size),
-        }
-    )
+    people = drawn(2 * n - common, seed, lat_deg=(48.0, 54.0), lon_deg=(7.0, 14.0), age=(0, labels))
     original = people.iloc[:n].sample(frac=1, random_state=seed).rename(index="r{}".format)
     known = people.iloc[n - common :].sample(frac=1, random_state=seed + 1).rename(index="k{}".format)
     both = range(n - common, n)
@@ -88,20 +81,16 @@ def test_false_matches_do_no_harm():
     assert errors_km(found, original).max() < 5.0
 
 
-def test_too_few_matches_place_no_record():
+def test_too_few_matches_or_labels_that_never_agree_place_no_record():
     original, known, truth = files()
-    found = multilateration_attack(released(original), truth.iloc[:2], known, rng=1)
-    assert len(found) == 0
-    assert found.positions.isna().all().all()
-    assert not found.is_certified()
-
-
-def test_labels_that_never_agree_place_no_record():
-    original, known, _ = files()
-    known = known.assign(age=known["age"] + 100)
-    found = registration_attack(released(original), known, quasi="age", n_pairs=50, rng=1)
-    assert len(found) == 0
-    assert not found.is_certified()
+    others = known.assign(age=known["age"] + 100)
+    for found in (
+        multilateration_attack(released(original), truth.iloc[:2], known, rng=1),
+        registration_attack(released(original), others, quasi="age", n_pairs=50, rng=1),
+    ):
+        assert len(found) == 0
+        assert found.positions.isna().all().all()
+        assert not found.is_certified()
 
 
 def test_certificate_of_chance_alignments_is_a_p_value():

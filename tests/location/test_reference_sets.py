@@ -25,7 +25,6 @@ SIX = np.array([[0.0, 10.3, 21.1, 30.7, 2.2, 15.9], [5.4, 4.1, 6.6, 5.2, 40.9, 4
 
 
 def embedding(n, d, k, seed):
-    """Return the released matrix and the true coordinates (d, n) of a drawn data set."""
     rng = np.random.default_rng(seed)
     lat, lon = points_in_area(AREA, n, rng=rng)
     released = embed_distances(lat, lon, n_reference_sets=d, reference_set_size=k, area=AREA, rng=seed)

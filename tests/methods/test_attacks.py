@@ -24,7 +24,6 @@ GRAPH = nx.barabasi_albert_graph(70, 3, seed=1)
 
 @cache
 def run(made):
-    """Run one trial of the first release of a plan, and return its report."""
     chosen = made.settings[1]
     return repeat_trial(
         1, data=made.data, intruder=json.dumps(made.intruder), method=chosen["method"],
@@ -63,15 +62,9 @@ OWN = {
     ),
 }
 SLOW = {
-    "bilinear_linkage",
-    "choquet_linkage",
-    "population",
-    "reference_sets",
-    "weighted_mean_linkage",
-    "registration",
-    "quasi_clique",
-    "probabilistic_linkage",
-}
+    "bilinear_linkage", "choquet_linkage", "population", "reference_sets", "weighted_mean_linkage",
+    "registration", "quasi_clique", "probabilistic_linkage",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

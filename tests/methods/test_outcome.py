@@ -10,9 +10,14 @@ from reident.base import wilson_interval
 from reident.methods.outcome import Outcome, gain, person_risks
 
 
-def outcome(confidence, right):
-    claims = pd.DataFrame({"confidence": confidence, "right": right.astype(float), "base": 1 / len(right)})
-    return Outcome(claims.assign(present=True), "identity", "who is judged")
+def outcome(confidence, right, base=None, what="identity", **options):
+    base = 1 / len(right) if base is None else base
+    claims = pd.DataFrame({"confidence": confidence, "right": right.astype(float), "base": base, "present": True})
+    return Outcome(claims, what, "who is judged", **options)
+
+
+def risks_of(*given, **options):
+    return person_risks(outcome(*given, **options), limit=0.25)[0]
 
 
 def test_the_few_most_confident_claims_are_judged_by_themselves_where_they_are_right():
@@ -95,3 +100,36 @@ def test_few_claims_of_which_none_is_right_are_no_better_than_guessing():
     claimed = np.where(np.arange(500) < 5, 0.4, 0.0)
     assert not person_risks(outcome(claimed, np.zeros(500)), limit=0.25)[1]["above"].any()
     assert person_risks(outcome(claimed, np.arange(500) == 0), limit=0.25)[1]["above"].sum() == 5
+
+
+def test_a_calibrated_confidence_is_kept_and_another_corrected():
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0, 1, 5000)
+    good = risks_of(sure, rng.random(5000) < sure)
+    assert good["share_above_limit"] == pytest.approx((sure > 0.25).mean())
+    bad = risks_of(sure, rng.random(5000) < 0.1 * sure)
+    assert bad["share_above_limit"] == 0
+    assert bad["worst"] < 0.2
+
+
+def test_guessing_is_told_from_disclosure():
+    rng = np.random.default_rng(1)
+    found = risks_of(np.ones(2000), rng.random(2000) < 0.01, base=0.01)
+    assert found["verdict"] == "not told apart from guessing"
+    assert risks_of(np.ones(2000), rng.random(2000) < 0.1, base=0.01)["verdict"] == "within the limit"
+    assert risks_of(np.ones(2000), rng.random(2000) < 0.5, base=0.01)["verdict"] == "above the limit"
+
+
+def test_the_upper_end_decides():
+    """Twenty of a hundred: a quarter lies inside the interval, so the release is refused; of ten thousand it is not."""
+    for n, verdict in ((100, "above the limit"), (10_000, "within the limit")):
+        assert risks_of(np.ones(n), np.arange(n) % 5 == 0)["verdict"] == verdict
+
+
+def test_attributes_are_judged_by_what_they_gain():
+    n = 1000
+    usual = risks_of(np.full(n, 0.8), np.arange(n) % 5 > 0, base=0.8, what="attribute", proven=True)
+    assert usual["verdict"] == "not told apart from guessing"
+    assert usual["worst"] == 0
+    sure = risks_of(np.ones(n), np.ones(n), base=0.8, what="attribute", proven=True)
+    assert (sure["worst"], sure["residual"], sure["verdict"]) == (1.0, 1.0, "above the limit")

@@ -19,6 +19,7 @@ from judged import attacked, records
 from reident.base import ParameterError, Real
 from reident.methods import Entry, entries, find, registry
 from reident.workbench.ru_map import plan
+from samples import drawn
 
 pytestmark = pytest.mark.whole
 
@@ -40,10 +41,7 @@ def example(monkeypatch):
 
 @pytest.fixture
 def people():
-    rng = np.random.default_rng(1)
-    return pd.DataFrame(
-        {"sex": rng.choice(["f", "m"], 60), "lat_deg": rng.uniform(50, 51, 60), "lon_deg": rng.uniform(8, 9, 60)}
-    )
+    return drawn(60, 1, sex=["f", "m"], lat_deg=(50.0, 51.0), lon_deg=(8.0, 9.0))
 
 
 MAP = {"n_known": 10, "n_released": 30, "repetitions": 2, "progress": False, "quasi": "sex"}
@@ -92,12 +90,9 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     ("source", "reason"),
     [
         ("METHODS = [Entry('mine', 'anonymizer', 'places', f, 'points')]", "`role` must be one of"),
-        ("METHODS = [Entry('mine', 'anonymiser', 'places', f, 'pints')]", "`form` must be one of"),
-        ("METHODS = [Entry('mine', 'attack', 'places', f, 'claim')]", "`form` must be one of"),
         ("METHODS = [Entry('mine', 'anonymiser', 'places', g, 'points')]", "must say what its argument 'thing' is"),
         ("METHODS = Entry('grid', 'anonymiser', 'places', f, 'points')", "which the package has"),
         ("METHODS = [3]", "must be an Entry, got int"),
-        ("METHODS = None", "must be an Entry, got NoneType"),
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
     ],
 )
@@ -125,7 +120,6 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
 
 
 def test_the_judge_runs_it_too(example, people):
-    """What is registered is run by `evaluate` and by `check`, unasked and by name."""
     shown = people.assign(id=range(60))
     given = {"quasi": "sex", "lat": "lat_deg", "lon": "lon_deg", "id": "id"}
     found = attacked(shown, shown, attacks=["same_parallel"], **given)
@@ -136,7 +130,6 @@ def test_the_judge_runs_it_too(example, people):
 
 @pytest.mark.slow
 def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(example, people, tmp_path, monkeypatch):
-    """What runs on workers is in their memory alone: every file below the temporary folder is read as it appears."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "kept").mkdir()

@@ -1,5 +1,3 @@
-"""Every registered method: its parameters are the function's, and it runs on small data."""
-
 import inspect
 import pkgutil
 from dataclasses import replace

@@ -271,17 +271,6 @@ def test_kept_distances_against_loops(n, seed):
     assert rd.tables.distance_precision(a, b) == pytest.approx(1 / np.var(np.subtract(x, y), ddof=1))
 
 
-def test_the_original_keeps_everything():
-    a = _matrix(6, 1)
-    assert rd.tables.neighbours_kept(a, a) == 1
-    assert rd.tables.distances_kept(a, a) == pytest.approx(1)
-    assert rd.tables.distance_precision(a, a) == np.inf
-    assert rd.tables.distances_kept(a, np.zeros_like(a)) == 0
-    table = pd.DataFrame({"x": [1.0, 2, 4], "y": [3.0, 1, 2]})
-    assert rd.tables.information_kept(table, table, columns=["x", "y"]) == 1
-    assert rd.tables.correlations_kept(table, table, columns=["x", "y"]) == 1
-
-
 def test_left_out_records_tell_nothing():
     table = pd.DataFrame({"x": [0.0, 1, 5]})
     told = rd.tables.information_kept(table, table.iloc[[0]], columns="x")

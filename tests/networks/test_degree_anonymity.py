@@ -1,7 +1,3 @@
-"""Degree anonymity: optimal sequences against brute force, constructions against networkx, promises, bad input."""
-
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

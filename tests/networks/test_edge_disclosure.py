@@ -1,7 +1,5 @@
 """Edge disclosure against a loop over all pairs, and the degree anonymiser that bounds it."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

@@ -1,7 +1,3 @@
-"""Network properties against networkx and the power-law fit against a grid."""
-
-from __future__ import annotations
-
 import math
 
 import networkx as nx
@@ -12,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import zeta
 
 import reident
-from reident import DataError, SearchLimitWarning
+from reident import SearchLimitWarning
 from reident.data.simulate import preferential_attachment
 
 graphs = st.builds(
@@ -77,8 +73,6 @@ def test_overlap_and_mapping_quality():
     path, cycle = nx.path_graph(4), nx.cycle_graph(4)
     assert reident.networks.edge_overlap(path, cycle) == 0.75
     assert reident.networks.edge_overlap(path, nx.Graph([(3, 2), (2, 1), (1, 0)])) == 1
-    with pytest.raises(DataError, match="same nodes"):
-        reident.networks.edge_overlap(path, nx.path_graph(5))
     found = reident.networks.mapping_quality({1: 1, 2: 3, 9: 9}, {1: 1, 2: 2, 3: 3, 4: 4}, ignore=[4])
     assert (found.recall, found.precision, found.unmatched) == (1 / 3, 1 / 3, 1 / 3)
 
@@ -100,5 +94,3 @@ def test_detectability_sees_what_is_there():
     one_way = nx.DiGraph((u, v) for u, v in graph.edges() if isinstance(v, str))
     one_way = nx.DiGraph([*((v, u) for u, v in one_way.edges()), (0, 1), (1, 0)])
     assert reident.networks.detectability(one_way, planted).one_sided == 1
-    with pytest.raises(DataError, match="`planted` must name nodes"):
-        reident.networks.detectability(graph, ["nobody"])

@@ -1,7 +1,3 @@
-"""Networks in and out: networkx, sparse matrices, files, and what is refused."""
-
-from __future__ import annotations
-
 import itertools
 import lzma
 import re
@@ -51,18 +47,9 @@ ODD_NAMES = [
     "<b>", "Zoë", "*Edges", "DL n", "sep=;", "label", "Δ \u2003x",
 ]  # fmt: skip
 ENDINGS = [
-    "csv",
-    "csv.gz",
-    "csv.bz2",
-    "gml",
-    "gml.bz2",
-    "net",
-    "paj.gz",
-    "net.bz2",
-    "graphml",
-    "graphml.bz2",
+    "csv", "csv.gz", "csv.bz2", "gml", "gml.bz2", "net", "paj.gz", "net.bz2", "graphml", "graphml.bz2",
     "gexf.gz",
-]
+]  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,15 +97,11 @@ def written(path, rows, separator=",", above=""):
 @pytest.mark.parametrize(
     ("separator", "above", "width"),
     [
-        (" ", "", 2),
-        (" ", "", 3),
         ("\t", "", 3),
         ("  ", "", 4),
-        (" ", "% sym unweighted\n% 45 20 20\n", 2),
         ("\t", "% asym positive\n% 45 20 20\n", 4),
         ("\t", "# Nodes: 20 Edges: 45\n# FromNodeId\tToNodeId\n", 2),
         (" ", "# Directed graph: a, b, c\n#\n", 3),
-        (" ", "# FromNodeId ToNodeId Weight\n", 3),
         (",", "# a comment, with a comma\n#source,target\n", 2),
         (",", "# a comment, with a comma\nsource,target\n", 2),
         (";", "# source;target;times\n", 3),
@@ -154,7 +137,7 @@ def test_a_record_is_never_taken_for_names(tmp_path, separator, nodes, extra):
         ("Von;Nach;Stärke\nJürgen;Zoë;0,5\nZoë;Ann;1\n", "cp1252"),
         ("source\ttarget\nJürgen\tZoë\nZoë\tAnn\n", "utf-8-sig"),
         ("# a comment\nwho,whom\nJürgen,Zoë\nZoë,Ann\n", "utf-8"),
-        ("u,v\n" + "\n".join(f"x{i},y{i}" for i in range(90_000)) + "\nJürgen,Zoë\nZoë,Ann\n", "latin-1"),
+        ("u,v\n" + "\n".join(f"x{i},y{i}" for i in range(20_000)) + "\nJürgen,Zoë\nZoë,Ann\n", "latin-1"),
     ],
 )
 def test_edge_lists_as_offices_write_them(tmp_path, text, encoding):
@@ -183,12 +166,8 @@ def test_bad_csv_is_refused(tmp_path, text, message):
 
 
 def test_bad_files_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no graph file"):
-        read_graph(tmp_path / "absent.csv")
     with pytest.raises(ParameterError, match="supported extensions"):
         read_graph(tmp_path / "g.docx")
-    with pytest.raises(ParameterError, match="supported extensions"):
-        write_graph(nx.path_graph(3), tmp_path / "g.xlsx")
     (tmp_path / "g.gml").write_text("graph [ node [")
     with pytest.raises(DataError, match="could not be read as gml"):
         read_graph(tmp_path / "g.gml")
@@ -222,17 +201,10 @@ def test_graph_that_is_not_here_says_where_to_put_it(monkeypatch, tmp_path):
     [
         ("u,v\n1,2\n2,1\n2,2\n2,3\n", {(1, 2), (2, 3)}, "1 relation.s. of a person with itself and 1 repeated"),
         ("u,v\na,b\n,b\nb,c\n", {("a", "b"), ("b", "c")}, "1 row.s. without 'u' left out"),
-        ("# FromNodeId ToNodeId\n0 1\n1 2\n2 0\n", {(0, 1), (1, 2), (0, 2)}, None),
-        ("0\t1\n1\t2\n", {(0, 1), (1, 2)}, None),
-        ("who whom\nx y\ny z\n", {("x", "y"), ("y", "z")}, None),
     ],
 )
 def test_lists_as_they_are_kept_are_simplified_with_a_receipt(tmp_path, text, edges, told):
     (tmp_path / "list.csv").write_text(text)
-    if told is None:
-        found = read_graph(tmp_path / "list.csv", simplify=True)
-        assert set(found.to_networkx().edges) == edges
-        return
     with pytest.raises(DataError):
         read_graph(tmp_path / "list.csv")
     with pytest.warns(UserWarning, match=told):
@@ -306,7 +278,6 @@ def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, mess
         ('% made by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
         ("*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
         ("*Arcs\n1 2\n", "'\\*Vertices n' with the number of nodes"),
-        ("*Vertices\n*Edges\n1 2\n", "'\\*Vertices n' with the number of nodes"),
         ("*Vertices 2\n*Edges\n1 3\n", "'\\*Vertices n' with the number of nodes"),
         ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
         ("*Vertices 3\n1 O'Brien\n2 b\n3 DOM\\x\n*Matrix\n0 1 0\n1 0 2\n0 2 0\n", {("O'Brien", "b"), ("b", "DOM\\x")}),
@@ -327,7 +298,6 @@ def test_pajek_files_without_labels(tmp_path, text, edges):
     ("text", "message"),
     [
         ("# x\n0 1 2 3\n1 4 5\n2 6\n", "got 2 to 4: of a list of neighbours"),
-        ("#made.py\n# GMT\n#\n0 1 2 3\n1 4 5\n2\n", "got 1 to 4: of a list of neighbours"),
         ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", r"end in \.mtx"),
         ("*Vertices 2\n*Edges\n1 2\n", r"end in \.net"),
         ('Creator "x"\ngraph\n[\n node [ id 1 ]\n]\n', r"end in \.gml"),

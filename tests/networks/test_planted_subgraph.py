@@ -1,30 +1,18 @@
-"""The active attack: the search against isomorphism, what is planted, what is found, what is refused."""
-
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import reident as rd
 from reident import SearchLimitWarning
 from reident.data.simulate import preferential_attachment
-from reident.networks import (
-    coalition,
-    edge_connected_groups,
-    implant,
-    implant_by_cut,
-    naive_anonymise,
-    recover,
-    recover_by_cut,
-)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_graph_is_as_planned(seed):
     graph = nx.barabasi_albert_graph(80, 3, seed=seed)
-    plan = implant(graph, range(20), k=6, d0=10, d1=15, rng=seed)
+    plan = rd.networks.implant(graph, range(20), k=6, d0=10, d1=15, rng=seed)
     planted = plan.network.to_networkx()
     assert nx.utils.edges_equal(planted.subgraph(graph).edges(), graph.edges())
     for i, node in enumerate(plan.nodes):
@@ -41,9 +29,9 @@ def test_planted_graph_is_as_planned(seed):
 def test_targets_are_found_under_other_names():
     graph = preferential_attachment(2000, 5, rng=1)
     targets = [3, 77, 500, 1234]
-    plan = implant(graph, targets, k=7, d0=10, d1=20, rng=2)
-    release = naive_anonymise(plan.network, rng=3)
-    found = recover(release.network, plan)
+    plan = rd.networks.implant(graph, targets, k=7, d0=10, d1=20, rng=2)
+    release = rd.networks.naive_anonymise(plan.network, rng=3)
+    found = rd.networks.recover(release.network, plan)
     assert found.is_unique
     assert found.mapping == {target: release.mapping[target] for target in targets}
     assert found.planted == {node: release.mapping[node] for node in plan.nodes}
@@ -55,14 +43,14 @@ def test_targets_are_found_under_other_names():
 
 def test_slack_finds_what_changed():
     graph = preferential_attachment(300, 4, rng=1)
-    plan = implant(graph, [5, 6], k=7, d0=8, d1=12, rng=2)
+    plan = rd.networks.implant(graph, [5, 6], k=7, d0=8, d1=12, rng=2)
     changed = plan.network.to_networkx()
     changed.remove_edge(plan.nodes[0], next(n for n in changed[plan.nodes[0]] if n not in plan.nodes))
-    assert not recover(changed, plan).placements
-    assert plan.nodes in recover(changed, plan, degree_slack=1).placements
+    assert not rd.networks.recover(changed, plan).placements
+    assert plan.nodes in rd.networks.recover(changed, plan, degree_slack=1).placements
     cut = next((i, j) for i, j in itertools.combinations(range(7), 2) if j > i + 1 and plan.joined[i, j])
     changed.remove_edge(plan.nodes[cut[0]], plan.nodes[cut[1]])
-    assert plan.nodes in recover(changed, plan, degree_slack=2, edge_slack=1).placements
+    assert plan.nodes in rd.networks.recover(changed, plan, degree_slack=2, edge_slack=1).placements
 
 
 def test_coalition_finds_itself_and_its_friends():
@@ -70,9 +58,9 @@ def test_coalition_finds_itself_and_its_friends():
     inner = graph.to_networkx()
     start = max(inner, key=inner.degree)
     members = [start, *sorted(inner[start], key=inner.degree, reverse=True)[:4]]
-    plan = coalition(graph, members)
-    release = naive_anonymise(graph, rng=1)
-    found = recover(release.network, plan)
+    plan = rd.networks.coalition(graph, members)
+    release = rd.networks.naive_anonymise(graph, rng=1)
+    found = rd.networks.recover(release.network, plan)
     assert found.is_unique
     assert all(release.mapping[friend] == place for friend, place in found.mapping.items())
     seen = {node: frozenset(inner[node]) & set(members) for node in inner if node not in members}
@@ -85,7 +73,7 @@ def test_coalition_finds_itself_and_its_friends():
 def test_planted_group_hangs_by_an_edge_a_target(b):
     graph = nx.karate_club_graph()
     targets = [33, 5, 7, 11][:b]
-    plan = implant_by_cut(graph, targets, rng=b)
+    plan = rd.networks.implant_by_cut(graph, targets, rng=b)
     after, own = plan.network.to_networkx(), set(plan.nodes)
     assert len(own) == 3 * b + 3
     assert plan.is_rigid
@@ -99,25 +87,25 @@ def test_planted_group_hangs_by_an_edge_a_target(b):
 def test_targets_of_a_cut_are_found_under_other_names(seed):
     graph = preferential_attachment(3000, 5, rng=seed)
     targets = np.random.default_rng(seed).choice(3000, 4, replace=False).tolist()
-    plan = implant_by_cut(graph, targets, rng=seed)
-    release = naive_anonymise(plan.network, rng=seed)
-    found = recover_by_cut(release.network, plan)
+    plan = rd.networks.implant_by_cut(graph, targets, rng=seed)
+    release = rd.networks.naive_anonymise(plan.network, rng=seed)
+    found = rd.networks.recover_by_cut(release.network, plan)
     assert found.is_unique
     assert found.mapping == {target: release.mapping[target] for target in targets}
     assert found.planted == {node: release.mapping[node] for node in plan.nodes}
     # What the owner sees who looks for it: nothing else hangs on the rest by so few edges.
-    groups = [group for group in edge_connected_groups(release.network, 5) if len(group) < 1000]
+    groups = [group for group in rd.networks.edge_connected_groups(release.network, 5) if len(group) < 1000]
     assert [set(group) for group in groups] == [set(found.planted.values())]
 
 
 def test_a_twin_of_the_group_is_not_mistaken_for_it():
     graph = nx.karate_club_graph()
-    plan = implant_by_cut(graph, [0, 33], rng=1)
+    plan = rd.networks.implant_by_cut(graph, [0, 33], rng=1)
     twin = nx.relabel_nodes(plan.network.to_networkx().subgraph(plan.nodes), {x: ("twin", x) for x in plan.nodes})
     both = nx.compose(plan.network.to_networkx(), twin)
     both.add_edges_from([(("twin", plan.nodes[0]), 5), (("twin", plan.nodes[1]), 6)])
-    found = recover_by_cut(both, plan)
+    found = rd.networks.recover_by_cut(both, plan)
     assert len(found.placements) == 2
     assert not found.mapping
     with pytest.warns(SearchLimitWarning, match="reached 1 nodes"):
-        recover_by_cut(both, plan, node_limit=1)
+        rd.networks.recover_by_cut(both, plan, node_limit=1)

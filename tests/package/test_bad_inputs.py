@@ -1,3 +1,4 @@
+# ruff: noqa: F403, F405 (the values stand in one module)
 """Bad inputs to the public functions: each ends at once, with an error of ours that names the parameter and the value.
 
 Most follow from the signature and from the good call: an argument beyond its declared range, a table without records, a
@@ -19,22 +20,7 @@ import public
 import reident
 from package.bad_inputs.bad import COSTLY, DATA, PARAMETERS, TOGETHER
 from package.bad_inputs.good import GOOD
-from package.bad_inputs.inputs import (
-    AGES,
-    AREA,
-    BOWTIE,
-    DIRECTED,
-    DOUBLED,
-    LAT,
-    LON,
-    LOOPED,
-    MEASURE,
-    NAN,
-    POINTS,
-    PRODUCT,
-    TABLE,
-    D,
-)
+from package.bad_inputs.inputs import *
 from reident import DataError, ParameterError
 from reident.base import MEMORY
 from reident.base.options import Choice, Real, Whole, described
@@ -201,17 +187,9 @@ def test_a_call_beyond_the_memory_is_refused_before_it_is_begun(function, words,
 
 #: These take long, read files that are not there, or write; their own tests call them.
 SLOW = {
-    "assess",
-    "evaluate",
-    "open_dataset",
-    "risk_utility",
-    "protect",
-    "sweep",
-    "Hierarchy.from_csv",
-    "read_graph",
-    "read_recipe",
-    "write_graph",
-}
+    "assess", "evaluate", "open_dataset", "risk_utility", "protect", "sweep", "Hierarchy.from_csv",
+    "read_graph", "read_recipe", "write_graph",
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")

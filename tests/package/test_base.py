@@ -1,5 +1,3 @@
-"""The base layer: checks, streams, lazy names, papers, data files."""
-
 import hashlib
 import json
 

@@ -1,5 +1,3 @@
-"""Sweeps over a notebook's parameters from a YAML file."""
-
 import json
 import os
 import signal
@@ -67,9 +65,7 @@ def test_names_of_runs_are_safe_folders(sweep):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", DataError, "must hold entries"),
         ("[1]", DataError, "must hold entries"),
-        ("a: [", DataError, "a YAML file of plain values"),
         ("notebook: !!python/object/apply:os.abort []", DataError, "a YAML file of plain values"),
         ("grid: {x: [1]}", ParameterError, "`notebook` must name a notebook"),
         ("notebook: n.ipynb\ngrid: {x: [1]}\ngrid: {x: [2]}", DataError, "'grid' stands twice"),
@@ -83,7 +79,6 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("notebook: n.ipynb\nparameters: [x]", ParameterError, "`parameters` must give a value"),
         ("notebook: n.ipynb\nparameters: {x: 1}\ngrid: {x: [2]}", ParameterError, "`x` must stand either"),
         ("notebook: n.ipynb\ngrid: {out: [a, b]}", ParameterError, "`out` must not be a parameter of a sweep"),
-        ("notebook: n.ipynb\nparameters: {out: a}", ParameterError, "`out` must not be a parameter of a sweep"),
         ("notebook: n.ipynb\nparameters: {seed: 1}\nrepetitions: 2", ParameterError, "`seed` must not be a parameter"),
     ],
 )
@@ -94,11 +89,14 @@ def test_a_bad_sweep_is_refused(sweep, text, error, message):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("notebook: n.ipynb\ngrid: {y: [1]}", "`y` must be a parameter of"), ("notebook: n.ipynb\ngrid: {x: [a]}", "`x`")],
-)
+    [("grid: {y: [1]}", "`y` must be a parameter of"), ("grid: {x: [a]}", "`x`"),
+     *((f"grid: {{x: [1, 2]}}\nplot: {plot}", said) for plot, said in (
+         ("{x: [x]}", "`plot: x` must name"), ("{y: 3}", "`plot: y` must name"), ("{by: 1}", "`plot: by` must name"),
+         ("{x: x, by: x}", "x a column of its own"), ("[x]", "`plot` must give x, y and by")))],
+)  # fmt: skip
 def test_wrong_parameters_are_refused_before_anything_runs(sweep, tmp_path, text, message):
     with pytest.raises(ParameterError, match=message):
-        batch(sweep(text), tmp_path / "out")
+        batch(sweep(f"notebook: n.ipynb\n{text}"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -178,17 +176,6 @@ def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
     assert "2 runs, " in mine
     assert "x = 3" in others
     assert "x-3" not in mine
-
-
-@pytest.mark.parametrize(
-    ("plot", "message"),
-    [("{x: [x]}", "`plot: x` must name"), ("{y: 3}", "`plot: y` must name"), ("{by: 1}", "`plot: by` must name"),
-     ("{x: x, by: x}", "x a column of its own"), ("[x]", "`plot` must give x, y and by")],
-)  # fmt: skip
-def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, message):
-    with pytest.raises(ParameterError, match=message):
-        batch(sweep(f"notebook: n.ipynb\ngrid: {{x: [1, 2]}}\nplot: {plot}"), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""The command line, as a user starts it."""
-
 import signal
 import sys
 

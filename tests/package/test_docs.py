@@ -1,5 +1,3 @@
-"""README, guide and docstrings: names and examples that work, sections that are complete."""
-
 import inspect
 import pkgutil
 import re

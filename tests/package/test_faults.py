@@ -186,13 +186,9 @@ class Assess(Work):
 
 
 KINDS = {
-    "a sweep": Sweep,
-    "a sweep on two workers": TwoWorkers,
-    "a sweep on a scheduler": OnAScheduler,
-    "batch": Batch,
-    "reproduce": Reproduce,
-    "assess": Assess,
-}
+    "a sweep": Sweep, "a sweep on two workers": TwoWorkers, "a sweep on a scheduler": OnAScheduler,
+    "batch": Batch, "reproduce": Reproduce, "assess": Assess,
+}  # fmt: skip
 
 
 def begun(work, rng, seconds=1.5):
@@ -287,25 +283,16 @@ def scheduler_dies(work, rng):
 
 
 FAULTS = {
-    "SIGKILL": send(signal.SIGKILL),
-    "SIGINT": send(signal.SIGINT),
-    "SIGINT twice": send(signal.SIGINT, signal.SIGINT),
-    "SIGTERM": send(signal.SIGTERM),
-    "folder deleted": deleted,
-    "two writers": two_writers,
-    "damaged parts": damaged,
-    "clock set back": clock,
+    "SIGKILL": send(signal.SIGKILL), "SIGINT": send(signal.SIGINT),
+    "SIGINT twice": send(signal.SIGINT, signal.SIGINT), "SIGTERM": send(signal.SIGTERM),
+    "folder deleted": deleted, "two writers": two_writers, "damaged parts": damaged, "clock set back": clock,
     "older code": older,
-}
+}  # fmt: skip
 
 SHORT = [
-    ("a sweep", "SIGKILL"),
-    ("a sweep", "two writers"),
-    ("a sweep", "folder deleted"),
-    ("a sweep on two workers", "SIGKILL"),
-    ("a sweep on two workers", "SIGINT"),
-    ("batch", "SIGTERM"),
-]
+    ("a sweep", "SIGKILL"), ("a sweep", "two writers"), ("a sweep", "folder deleted"),
+    ("a sweep on two workers", "SIGKILL"), ("a sweep on two workers", "SIGINT"), ("batch", "SIGTERM"),
+]  # fmt: skip
 WHOLE = [(kind, fault) for kind in KINDS for fault in FAULTS] + [("a sweep on a scheduler", "the scheduler dies")]
 
 

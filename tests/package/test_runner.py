@@ -28,14 +28,11 @@ def notebook(tmp_path):
         ({"cuont": 3}, r"`cuont` must be a parameter of small.*which has count, rate"),
         ({"count": 3.0}, "`count` must be of type int .* got 3.0"),
         ({"count": True}, "`count` must be of type int .* got True"),
-        ({"count": "3"}, "`count` must be of type int"),
         ({"rate": "0.5"}, "`rate` must be of type float"),
-        ({"rate": True}, "`rate` must be of type float"),
         ({"rate": float("nan")}, "`rate` must be finite"),
         ({"rate": np.float64(1)}, "`rate` must be a plain JSON value"),
         ({"flag": 1}, "`flag` must be of type bool"),
         ({"name": None}, "`name` must be of type str"),
-        ({"list_": (1,)}, "`list_` must be a plain JSON value"),
         ({"table": []}, "`table` must be of type dict"),
         ({"nothing": {1, 2}}, "`nothing` must be a plain JSON value"),
         ({"count\nimport os": 1}, "must be a parameter of"),
@@ -60,18 +57,11 @@ def test_a_default_of_none_takes_what_the_annotation_names(tmp_path):
             check_parameters(path, wrong)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("", "a Jupyter notebook"), ("[]", "a Jupyter notebook"), ('{"cells": [{}]}', "a Jupyter notebook")],
-)
-def test_a_file_that_is_no_notebook_is_an_error(tmp_path, content, message):
-    path = tmp_path / "x.ipynb"
-    path.write_text(content)
-    with pytest.raises(DataError, match=message):
-        check_parameters(path, {})
-
-
-def test_a_notebook_needs_exactly_one_parameters_cell(tmp_path):
+def test_a_notebook_is_one_with_exactly_one_parameters_cell(tmp_path):
+    for content in ("", "[]", '{"cells": [{}]}'):
+        (tmp_path / "x.ipynb").write_text(content)
+        with pytest.raises(DataError, match="a Jupyter notebook"):
+            check_parameters(tmp_path / "x.ipynb", {})
     with pytest.raises(DataError, match="exactly one cell tagged 'parameters', got 0"):
         check_parameters(write_notebook(tmp_path / "n.ipynb", parameters=None), {})
     with pytest.raises(DataError, match="is not valid Python"):

@@ -1,5 +1,3 @@
-"""A script that uses the package is type-checked by the types that it declares."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""The graph theoretic linkage attack, end to end."""
-
 import math
 
 import numpy as np

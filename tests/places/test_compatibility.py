@@ -1,5 +1,3 @@
-"""The product graph of a release and a known file."""
-
 import itertools
 import tracemalloc
 

@@ -1,5 +1,3 @@
-"""Intervals of distances with bounds, own reference sets, and parameters estimated from a release."""
-
 from itertools import product
 
 import numpy as np

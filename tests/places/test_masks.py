@@ -5,22 +5,8 @@ import pytest
 from scipy import stats
 from shapely import box
 
+import reident as rd
 from reident import great_circle_km, perturb_coordinates
-from reident.places import (
-    distance_deviation_quantiles,
-    distance_noise_window_km,
-    great_circle_pairs_km,
-    mask_areal_elimination,
-    mask_dhs,
-    mask_disc,
-    mask_donut,
-    mask_grid,
-    mask_planar_laplace,
-    mask_population_donut,
-    move_rigidly,
-    perturb_distances,
-    swap_locations,
-)
 from reident.places.displacement import _merged
 
 
@@ -45,15 +31,15 @@ def degrees(points):
 
 def moved_m(before, after):
     before = before.loc[after.index]
-    return 1000 * great_circle_pairs_km(*degrees(before), *degrees(after))
+    return 1000 * rd.places.great_circle_pairs_km(*degrees(before), *degrees(after))
 
 
 MASKS = {
-    "disc": lambda points, rng: mask_disc(points, radius_m=800, rng=rng),
-    "donut": lambda points, rng: mask_donut(points, inner_m=300, outer_m=800, rng=rng),
-    "grid": lambda points, rng: mask_grid(points, cell_m=900),
-    "swap": lambda points, rng: swap_locations(points, points, inner_m=1, outer_m=200_000, rng=rng),
-    "rigid": lambda points, rng: move_rigidly(points, rng=rng),
+    "disc": lambda points, rng: rd.places.mask_disc(points, radius_m=800, rng=rng),
+    "donut": lambda points, rng: rd.places.mask_donut(points, inner_m=300, outer_m=800, rng=rng),
+    "grid": lambda points, rng: rd.places.mask_grid(points, cell_m=900),
+    "swap": lambda points, rng: rd.places.swap_locations(points, points, inner_m=1, outer_m=200_000, rng=rng),
+    "rigid": lambda points, rng: rd.places.move_rigidly(points, rng=rng),
 }
 
 
@@ -81,7 +67,7 @@ def test_population_donut_holds_the_persons_it_says():
     # An even population, point by point: the naive count of those nearer to the true place than the released one is.
     points = homes(400, lat=(50.0, 50.1))
     town = pd.DataFrame({"lat_deg": [50.0, 50.0], "lon_deg": [7.0, 13.0], "persons_per_km2": [2000.0, 20.0]})
-    after = mask_population_donut(points, town, k_min=30, k_max=120, rng=0)
+    after = rd.places.mask_population_donut(points, town, k_min=30, k_max=120, rng=0)
     dense = points["lon_deg"].to_numpy() < 10
     persons = np.pi * (moved_m(points, after) / 1000) ** 2 * np.where(dense, 2000.0, 20.0)
     assert persons.min() >= 30 * (1 - 1e-6)
@@ -94,8 +80,8 @@ def test_population_donut_holds_the_persons_it_says():
 def test_population_donut_suppresses_where_nobody_lives():
     points = homes(50)
     empty = pd.DataFrame({"lat_deg": [50.0, 50.0], "lon_deg": [7.0, 13.0], "persons_per_km2": [0.0, 20.0]})
-    after = mask_population_donut(points, empty, k_min=1, k_max=9, rng=0)
-    great = great_circle_pairs_km
+    after = rd.places.mask_population_donut(points, empty, k_min=1, k_max=9, rng=0)
+    great = rd.places.great_circle_pairs_km
     nearer = great(*degrees(points), np.full(50, 50.0), np.full(50, 7.0)) > great(
         *degrees(points), np.full(50, 50.0), np.full(50, 13.0)
     )
@@ -106,7 +92,7 @@ def test_population_donut_suppresses_where_nobody_lives():
 def test_donut_is_isotropic_and_keeps_its_radii(lat):
     # A donut drawn in degrees has a variance ratio of 1 / cos^2 of the latitude: 8.5 at 70 degrees.
     points = homes(20_000, lat=lat)
-    after = mask_donut(points, inner_m=1000, outer_m=3000, rng=0)
+    after = rd.places.mask_donut(points, inner_m=1000, outer_m=3000, rng=0)
     distance = moved_m(points, after)
     assert distance.min() > 1000 - 1e-3
     assert distance.max() < 3000 + 1e-3
@@ -122,12 +108,12 @@ def test_donut_is_isotropic_and_keeps_its_radii(lat):
 @pytest.mark.parametrize("crs", [None, "EPSG:25832"])
 def test_grid_moves_to_centres_and_suppresses_rare_cells(crs):
     points = homes(400, crs=crs)
-    after = mask_grid(points, cell_m=50_000, min_count=4)
+    after = rd.places.mask_grid(points, cell_m=50_000, min_count=4)
     cells = pd.Series(list(zip(*np.round(degrees(after), 7), strict=True))).value_counts()
     assert 0 < len(after) < 400
     assert cells.min() >= 4
     assert moved_m(points, after).max() < 50_000 * np.sqrt(0.5) * 1.02
-    everyone = mask_grid(points, cell_m=50_000)
+    everyone = rd.places.mask_grid(points, cell_m=50_000)
     rare = pd.Series(list(zip(*np.round(degrees(everyone), 7), strict=True)), index=everyone.index)
     assert set(after.index) == set(rare.index[rare.map(rare.value_counts()) >= 4])
 
@@ -135,21 +121,21 @@ def test_grid_moves_to_centres_and_suppresses_rare_cells(crs):
 def test_swap_never_returns_the_true_place():
     points = homes(50)
     addresses = homes(300, seed=9)
-    after = swap_locations(points, addresses, inner_m=100, outer_m=30_000, rng=0)
+    after = rd.places.swap_locations(points, addresses, inner_m=100, outer_m=30_000, rng=0)
     assert 0 < len(after) < 50
     assert moved_m(points, after).min() >= 100
     assert moved_m(points, after).max() <= 30_000 + 1e-3
     at_address = set(zip(*degrees(addresses), strict=True))
     assert set(zip(*degrees(after), strict=True)) <= at_address
     # No candidate but the points themselves: all are suppressed.
-    assert swap_locations(points, points.iloc[:0], outer_m=1000, rng=0).empty
-    assert swap_locations(points.iloc[:1], points.iloc[:1], inner_m=1, outer_m=1000, rng=0).empty
+    assert rd.places.swap_locations(points, points.iloc[:0], outer_m=1000, rng=0).empty
+    assert rd.places.swap_locations(points.iloc[:1], points.iloc[:1], inner_m=1, outer_m=1000, rng=0).empty
 
 
 @pytest.mark.parametrize("reflect", [False, True])
 def test_rigid_motion_keeps_every_distance(reflect):
     points = homes(40)
-    after = move_rigidly(points, shift_m=300_000, reflect=reflect, rng=2)
+    after = rd.places.move_rigidly(points, shift_m=300_000, reflect=reflect, rng=2)
     np.testing.assert_allclose(great_circle_km(*degrees(after)), great_circle_km(*degrees(points)), atol=1e-6)
     assert moved_m(points, after).max() > 100_000
 
@@ -175,7 +161,7 @@ def test_a_point_pushed_over_the_pole_comes_down_on_the_other_side():
 
 
 def test_deviation_window_holds_its_share():
-    sample = distance_deviation_quantiles(box(6, 47, 15, 55), sigma_deg=0.01, n_pairs=2000, rng=2)
+    sample = rd.places.distance_deviation_quantiles(box(6, 47, 15, 55), sigma_deg=0.01, n_pairs=2000, rng=2)
     lo, hi = sample.window_km(0.5)
     assert np.mean((sample.deviations_km > lo) & (sample.deviations_km < hi)) == pytest.approx(0.5, abs=0.001)
     assert sample.window_km(0.9)[0] < lo < 0 < hi < sample.window_km(0.9)[1]
@@ -185,20 +171,20 @@ def test_deviation_window_holds_its_share():
 
 def test_distance_noise_keeps_the_form_of_a_distance_matrix():
     d = great_circle_km([50.0, 51.0, 52.0, 50.0], [9.0, 10.0, 9.5, 9.0])
-    released = perturb_distances(d, sigma_km=5.0, rng=3)
+    released = rd.places.perturb_distances(d, sigma_km=5.0, rng=3)
     assert (released == released.T).all()
     assert (np.diagonal(released) == 0).all()
     assert (released >= 0).all()
-    assert (perturb_distances(d, sigma_km=0.0) == d).all()
+    assert (rd.places.perturb_distances(d, sigma_km=0.0) == d).all()
 
 
 def test_distance_noise_has_the_stated_size_and_window():
     lat, lon = np.random.default_rng(4).uniform([[40], [0]], [[60], [20]], (2, 80))
     d = great_circle_km(lat, lon)
     rows, columns = np.nonzero((d > 100) & (np.arange(80)[:, None] < np.arange(80)))
-    noise = (d - perturb_distances(d, sigma_km=7.0, rng=5))[rows, columns]
+    noise = (d - rd.places.perturb_distances(d, sigma_km=7.0, rng=5))[rows, columns]
     assert stats.kstest(noise / 7.0, "norm").pvalue > 0.001
-    lo, hi = distance_noise_window_km(7.0, 0.8)
+    lo, hi = rd.places.distance_noise_window_km(7.0, 0.8)
     assert np.mean((noise > lo) & (noise < hi)) == pytest.approx(0.8, abs=0.03)
 
 
@@ -212,12 +198,12 @@ def clusters(n=400, seed=0):
 
 def moved_km(before, after):
     before = before.loc[after.index]
-    return great_circle_pairs_km(before["lat_deg"], before["lon_deg"], after["lat_deg"], after["lon_deg"])
+    return rd.places.great_circle_pairs_km(before["lat_deg"], before["lon_deg"], after["lat_deg"], after["lon_deg"])
 
 
 def test_dhs_moves_as_it_says():
     before = clusters(6000)
-    km = moved_km(before, mask_dhs(before, urban="urban", rng=1))
+    km = moved_km(before, rd.places.mask_dhs(before, urban="urban", rng=1))
     urban = before["urban"].to_numpy()
     assert km[urban].max() <= 2 + 1e-6
     assert km[~urban].max() <= 10 + 1e-6
@@ -231,7 +217,7 @@ def test_dhs_moves_as_it_says():
 def test_dhs_stays_in_its_district():
     before = clusters(300)
     districts = gpd.GeoSeries([box(8 + i / 20, 50, 8 + (i + 1) / 20, 52) for i in range(60)], crs=4326)
-    after = mask_dhs(before, urban="urban", areas=districts, rng=2)
+    after = rd.places.mask_dhs(before, urban="urban", areas=districts, rng=2)
     assert (np.floor(before["lon_deg"] * 20 + 1e-9) == np.floor(after["lon_deg"] * 20 + 1e-9)).all()
     assert moved_km(before, after).mean() > 0.5
 
@@ -239,7 +225,7 @@ def test_dhs_stays_in_its_district():
 def test_planar_laplace_has_the_density_that_its_guarantee_needs():
     # Gamma(2, 1 / epsilon): mean 2 / epsilon, variance 2 / epsilon^2; five standard errors.
     before = pd.DataFrame({"lat_deg": np.full(20_000, 51.0), "lon_deg": 9.0})
-    after = mask_planar_laplace(before, epsilon_per_km=0.5, rng=3)
+    after = rd.places.mask_planar_laplace(before, epsilon_per_km=0.5, rng=3)
     km = moved_km(before, after)
     assert abs(km.mean() - 4) < 5 * np.sqrt(8 / km.size)
     # The ratio of densities at one released place, of true places d apart, stays below exp(epsilon d): in rings.
@@ -266,7 +252,7 @@ def test_merged_areas_have_enough_inhabitants():
     before = clusters(200)
     before.loc["p0", "lat_deg"] = 60.0
     with pytest.warns(UserWarning, match=r"1 record\(s\) lie outside `areas` and are left out \(record 1\)"):
-        after = mask_areal_elimination(before, areas, population="persons", k=100, rng=1)
+        after = rd.places.mask_areal_elimination(before, areas, population="persons", k=100, rng=1)
     assert list(after.index) == list(before.index[1:])  # a point in no area is left out
     column, row = ((f["lon_deg"].to_numpy() - 8) * 4 for f in (before.loc[after.index], after))
     where = [

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from naive_linkage import as_measure, choquet
 from reident import learn_linkage, link_records, microaggregate, published
 from reident.base import ParameterError
 from reident.data.datasets import load_casc
@@ -52,21 +53,11 @@ def test_no_distance_links_more_than_one_record_of_a_class(k, model):
     assert learned.ratio <= n_classes / 80 <= 1 / k
 
 
-def naive_choquet(measure, values):
-    """Integrate by the definition, over the level sets."""
-    names, total, below = list(values), 0.0, 0.0
-    for name in sorted(names, key=values.get):
-        total += (values[name] - below) * measure[[other for other in names if values[other] >= values[name]]]
-        below = values[name]
-    return total
-
-
 def test_an_ordered_average_counts_the_largest_difference_first():
     weights = [0.5, 0.3, 0.2]
     for values in permutations([1.0, 4.0, 2.0]):
-        named = dict(zip("abc", values, strict=True))
         expected = sum(w * x for w, x in zip(weights, sorted(values, reverse=True), strict=True))
-        assert naive_choquet(owa(weights, list("abc")), named) == pytest.approx(expected)
+        assert choquet(values, as_measure(owa(weights, list("abc")).values, 3)) == pytest.approx(expected)
         assert owa(weights, list("abc")).choquet([values])[0] == pytest.approx(expected)
 
 

@@ -10,18 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import reident as rd
 from real_data import needs
 from reident import k_anonymise, link_records, max_clique, microaggregate
 from reident.data.datasets import load_casc
-from reident.tables import (
-    Hierarchy,
-    equivalence_classes,
-    individual_risk,
-    k_anonymity,
-    population_uniques,
-    special_uniques,
-    swap_ranks,
-)
 
 ARX_COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 ARX_COLUMNS += ["salary-class"]
@@ -36,7 +28,7 @@ def real(path):
 def arx():
     table = pd.read_csv(real(ARX), sep=";", dtype=str, keep_default_na=False)
     folder = real("adult/hierarchies_nine")
-    return table, {name: Hierarchy.from_csv(folder / f"{name}.csv") for name in ARX_COLUMNS}
+    return table, {name: rd.tables.Hierarchy.from_csv(folder / f"{name}.csv") for name in ARX_COLUMNS}
 
 
 def bits(table):
@@ -73,48 +65,30 @@ def test_arx_non_uniform_entropy(arx, k, limit, expected, node):
 
 @needs(ARX)
 @pytest.mark.slow
-def test_arx_entropy_l_diversity(arx):
+@pytest.mark.parametrize(
+    ("rules", "node", "loss"),
+    [
+        ({"k": 1, "ell": 5, "diversity": "entropy", "loss": "bits"}, (1, 1, 1, 1, 3, 2, 2, 1), 324620.5269918692),
+        ({"k": 5, "t": 0.2, "loss": "discernibility"}, (1, 4, 1, 1, 3, 2, 2, 1), 456853172),
+        ({"k": 1, "t": 0.2, "distance": "hierarchical", "loss": "bits"}, (0, 4, 1, 1, 3, 2, 2, 1), 398400.0741806447),
+    ],
+)
+def test_arx_diversity_and_closeness(arx, rules, node, loss):
     table, hierarchies = arx
     quasi = [name for name in ARX_COLUMNS if name != "occupation"]
     release = k_anonymise(
-        table, quasi, hierarchies={name: hierarchies[name] for name in quasi}, k=1, method="optimal", loss="bits",
-        suppression_limit=0.0, sensitive="occupation", ell=5, diversity="entropy",
-    )  # fmt: skip
-    assert release.node == (1, 1, 1, 1, 3, 2, 2, 1)
-    assert release.loss * bits(table[quasi]) == pytest.approx(324620.5269918692, rel=1e-12)
-
-
-@needs(ARX)
-@pytest.mark.slow
-def test_arx_equal_distance_t_closeness(arx):
-    table, hierarchies = arx
-    quasi = [name for name in ARX_COLUMNS if name != "occupation"]
-    release = k_anonymise(
-        table, quasi, hierarchies={name: hierarchies[name] for name in quasi}, k=5, method="optimal",
-        loss="discernibility", suppression_limit=0.0, sensitive="occupation", t=0.2,
-    )  # fmt: skip
-    assert release.node == (1, 4, 1, 1, 3, 2, 2, 1)
-    assert release.loss * len(table) ** 2 == pytest.approx(456853172, rel=1e-12)
-
-
-@needs(ARX)
-@pytest.mark.slow
-def test_arx_hierarchical_distance_t_closeness(arx):
-    table, hierarchies = arx
-    quasi = [name for name in ARX_COLUMNS if name != "occupation"]
-    release = k_anonymise(
-        table, quasi, hierarchies=hierarchies, k=1, method="optimal", loss="bits", suppression_limit=0.0,
-        sensitive="occupation", t=0.2, distance="hierarchical",
-    )  # fmt: skip
-    assert release.node == (0, 4, 1, 1, 3, 2, 2, 1)
-    assert release.loss * bits(table[quasi]) == pytest.approx(398400.0741806447, rel=1e-12)
+        table, quasi, hierarchies=hierarchies, method="optimal", suppression_limit=0.0, sensitive="occupation", **rules
+    )
+    assert release.node == node
+    whole = bits(table[quasi]) if rules["loss"] == "bits" else len(table) ** 2
+    assert release.loss * whole == pytest.approx(loss, rel=1e-12)
 
 
 @needs(ARX)
 def test_arx_population_uniques(arx):
     """ARX, TestRiskMetrics: four digits, by sampling fraction and model."""
     table, _ = arx
-    n_classes = equivalence_classes(table, ARX_COLUMNS).max() + 1
+    n_classes = rd.tables.equivalence_classes(table, ARX_COLUMNS).max() + 1
     assert n_classes / len(table) == pytest.approx(0.6465751607983555, rel=1e-15)  # the average risk of a record
     for fraction, model, expected in (
         (0.1, "pitman", 0.2768499),
@@ -123,7 +97,7 @@ def test_arx_population_uniques(arx):
         (0.2, "zayatz", 0.3577099),
         (1.0, "zayatz", 0.5142895),
     ):
-        found = population_uniques(table, ARX_COLUMNS, sampling_fraction=fraction, model=model)
+        found = rd.tables.population_uniques(table, ARX_COLUMNS, sampling_fraction=fraction, model=model)
         assert found == pytest.approx(expected, abs=5e-7), (fraction, model)
 
 
@@ -140,17 +114,17 @@ GAPS = SDC.assign(A=SDC["A"].where(SDC.index != 7), C=SDC["C"].where(~SDC.index.
 
 def test_sdcmicro_individual_risk():
     """sdcMicro, test_indivRisk: without gaps, and with gaps that stand for any value; exact, with survey weights."""
-    risk = individual_risk(SDC, ["A", "B", "C"], "weight")
+    risk = rd.tables.individual_risk(SDC, ["A", "B", "C"], "weight")
     assert risk["sample"].tolist() == [3, 1, 3, 1, 2, 2, 1, 3]
     expected = [0.01355297, 0.08579129, 0.01355297, 0.17707583, 0.01877883, 0.01877883, 0.03931625, 0.01355297]
     assert risk["risk"].to_numpy() == pytest.approx(expected, abs=5e-9)
-    gaps = individual_risk(GAPS, ["A", "B", "C"], "weight", missing="wildcard")
+    gaps = rd.tables.individual_risk(GAPS, ["A", "B", "C"], "weight", missing="wildcard")
     assert gaps["sample"].tolist() == [3, 1, 4, 2, 3, 3, 1, 5]
     expected = [0.013552968, 0.085791288, 0.010504889, 0.032466112, 0.009756889, 0.009756889, 0.039316254, 0.005962551]
     assert gaps["risk"].to_numpy() == pytest.approx(expected, abs=5e-10)
-    unweighted = individual_risk(GAPS, ["A", "B", "C"], missing="wildcard")["risk"]
+    unweighted = rd.tables.individual_risk(GAPS, ["A", "B", "C"], missing="wildcard")["risk"]
     assert unweighted.round(5).tolist() == [0.33333, 1, 0.25, 0.5, 0.33333, 0.33333, 1, 0.2]
-    assert k_anonymity(GAPS, ["A", "B", "C"], missing="wildcard") == 1
+    assert rd.tables.k_anonymity(GAPS, ["A", "B", "C"], missing="wildcard") == 1
 
 
 def test_sdcmicro_suda_scores():
@@ -163,19 +137,13 @@ def test_sdcmicro_suda_scores():
             "labour": ["e", "e", "n", "e", "x", "e", "n", "x", "n", "n"],
         }
     )
-    assert special_uniques(guideline)[0].tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
-    book = pd.DataFrame(
-        {
-            "age": ["20s"] * 7 + ["60s"],
-            "gender": ["m"] * 4 + ["f"] * 3 + ["m"],
-            "income": ["50+"] * 2 + ["50-"] * 6,
-            "education": ["h"] * 4 + ["u", "h", "m", "u"],
-        }
-    )
-    assert special_uniques(book)[0].tolist()[4:] == [4, 2, 6, 8]
+    assert rd.tables.special_uniques(guideline)[0].tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
+    age, gender, income = ["20s"] * 7 + ["60s"], ["m"] * 4 + ["f"] * 3 + ["m"], ["50+"] * 2 + ["50-"] * 6
+    book = pd.DataFrame({"age": age, "gender": gender, "income": income, "education": list("hhhhuhmu")})
+    assert rd.tables.special_uniques(book)[0].tolist()[4:] == [4, 2, 6, 8]
     small = pd.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
     for order in (["a", "b", "c"], ["c", "a", "b"], ["c", "b", "a"]):
-        shares = special_uniques(small[order])[1]
+        shares = rd.tables.special_uniques(small[order])[1]
         assert shares.to_dict() == {"a": 50, "b": 37.5, "c": 37.5}
 
 
@@ -206,7 +174,7 @@ def test_census_nearest_record():
     numbers = np.random.default_rng(0)
     noisy = census + 0.5 * census.std().to_numpy() * numbers.normal(size=census.shape)
     assert link_records(noisy, census).ratio == pytest.approx(0.260, abs=0.04)
-    swapped = swap_ranks(census, list(census.columns), percent=15, rng=1).table
+    swapped = rd.tables.swap_ranks(census, list(census.columns), percent=15, rng=1).table
     assert link_records(swapped, census).ratio == pytest.approx(0.312, abs=0.04)
     grouped = microaggregate(census, [list(census.columns)], 10, scale="std").table
     assert link_records(grouped, census, ties="share").ratio == pytest.approx(0.071, abs=0.03)

@@ -1,7 +1,5 @@
 """The privacy budget: exact, adaptive, and refusing before an answer exists."""
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import pickle

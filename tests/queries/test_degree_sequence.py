@@ -1,7 +1,5 @@
 """Degrees under edge differential privacy: the two sensitivities by brute force, privacy loss, isotonic regression."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

@@ -1,7 +1,3 @@
-"""Laplace noise: exact coins, exact distribution, the privacy loss itself, and what is refused."""
-
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

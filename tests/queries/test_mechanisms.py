@@ -1,7 +1,3 @@
-"""The exponential and the median mechanism, entropies, and the impossibility of chapter 4 by enumeration."""
-
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -12,17 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privacy_loss import seeded
-from reident import ParameterError
-from reident.queries import (
-    Budget,
-    MedianMechanism,
-    choice_probabilities,
-    exponential_mechanism,
-    impossibility_game,
-    min_entropy,
-    self_information,
-    statistical_distance,
-)
+from reident import ParameterError, queries
 from reident.queries.impossibility import toeplitz_bits
 from reident.queries.median_mechanism import small_databases
 
@@ -34,7 +20,9 @@ LEVEL = 1e-4
 def positions(scores, n, seed, **kws):
     generator = np.random.default_rng(seed)
     candidates = range(len(scores))
-    return seeded(lambda: [exponential_mechanism(candidates, scores, rng=generator, **kws).position for _ in range(n)])
+    return seeded(
+        lambda: [queries.exponential_mechanism(candidates, scores, rng=generator, **kws).position for _ in range(n)]
+    )
 
 
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=8), st.floats(0.05, 3), st.booleans())
@@ -42,32 +30,32 @@ def test_probabilities_are_those_of_the_definition(scores, epsilon, monotone):
     rate = epsilon / (1 if monotone else 2)
     weights = [math.exp(rate * score) for score in scores]
     ref = np.array(weights) / math.fsum(weights)
-    assert choice_probabilities(scores, epsilon=epsilon, monotone=monotone) == pytest.approx(ref, rel=1e-9)
+    assert queries.choice_probabilities(scores, epsilon=epsilon, monotone=monotone) == pytest.approx(ref, rel=1e-9)
 
 
 def test_huge_scores_do_not_overflow():
-    assert choice_probabilities([1e6, 1e6 - 2, -1e6], epsilon=1) == pytest.approx(
+    assert queries.choice_probabilities([1e6, 1e6 - 2, -1e6], epsilon=1) == pytest.approx(
         np.array([1, math.exp(-1), 0]) / (1 + math.exp(-1))
     )
-    assert exponential_mechanism("ab", [1e9, -1e9], epsilon=1).chosen == "a"
+    assert queries.exponential_mechanism("ab", [1e9, -1e9], epsilon=1).chosen == "a"
 
 
 @pytest.mark.parametrize("scores", [[3, 1, 0, 3], [0.0, 0.3, 0.9], [5.0]])
 def test_choices_follow_the_probabilities(scores):
     n = 1500
     observed = np.bincount(positions(scores, n, 4, epsilon=1.5), minlength=len(scores))
-    expected = n * choice_probabilities(scores, epsilon=1.5)
+    expected = n * queries.choice_probabilities(scores, epsilon=1.5)
     if len(scores) > 1:
         assert stats.chisquare(observed, expected).pvalue > LEVEL
     assert observed.sum() == n
 
 
 def test_numbers_of_chapter_2():
-    assert self_information(1 / 2) == 1
-    assert round(self_information(1 / 6), 3) == 2.585
+    assert queries.self_information(1 / 2) == 1
+    assert round(queries.self_information(1 / 6), 3) == 2.585
     # 2.2.3: one event of .99 and countless others: much entropy, and yet easy to guess.
     rare = [0.99, *[0.01 / 2**20] * 2**20]
-    assert min_entropy(rare) == pytest.approx(-math.log2(0.99))
+    assert queries.min_entropy(rare) == pytest.approx(-math.log2(0.99))
 
 
 def test_distance_is_the_largest_difference_of_an_event():
@@ -75,7 +63,7 @@ def test_distance_is_the_largest_difference_of_an_event():
     p, q = [0.5, 0.3, 0.2, 0.0], [0.1, 0.3, 0.35, 0.25]
     events = itertools.chain.from_iterable(itertools.combinations(range(4), r) for r in range(5))
     largest = max(abs(sum(p[i] for i in event) - sum(q[i] for i in event)) for event in events)
-    assert statistical_distance(p, q) == pytest.approx(largest)
+    assert queries.statistical_distance(p, q) == pytest.approx(largest)
 
 
 def extract(seed, word, n, m):
@@ -108,7 +96,7 @@ def best_without(joint):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_game_equals_enumeration_and_the_leftover_hash_lemma_holds(seed):
     joint = np.random.default_rng(seed).dirichlet([0.5] * 64).reshape(16, 4) * 0.9
-    game = impossibility_game(joint)
+    game = queries.impossibility_game(joint)
     assert game.with_sanitiser == pytest.approx(0.9)
     assert game.without == pytest.approx(best_without(joint))
     assert game.baseline - 1e-12 <= game.without <= game.baseline + game.distance + 1e-12
@@ -129,9 +117,11 @@ def queries_of(n_items, n, seed):
 
 def test_easy_queries_cost_nothing_and_hard_ones_are_counted():
     databases = small_databases(8, 6)
-    budget = Budget(5)
+    budget = queries.Budget(5)
     data = 300 * np.array([3, 0, 0, 1, 0, 0, 2, 0])
-    mechanism = MedianMechanism(data, databases, epsilon=5, max_hard=10, tolerance=140, unit=300, budget=budget, rng=1)
+    mechanism = queries.MedianMechanism(
+        data, databases, epsilon=5, max_hard=10, tolerance=140, unit=300, budget=budget, rng=1
+    )
     assert budget.remaining == 0
     asked = queries_of(8, 300, 2)
     answers = [mechanism.answer(query) for query in asked]
@@ -144,7 +134,7 @@ def test_easy_queries_cost_nothing_and_hard_ones_are_counted():
 
 def test_hard_queries_run_out():
     databases = small_databases(4, 3)
-    mechanism = MedianMechanism([3, 0, 0, 0], databases, epsilon=1000, max_hard=1, tolerance=0, rng=1)
+    mechanism = queries.MedianMechanism([3, 0, 0, 0], databases, epsilon=1000, max_hard=1, tolerance=0, rng=1)
     assert mechanism.answer([1, 0, 0, 0]).is_hard
     with pytest.raises(ParameterError, match="were hard"):
         mechanism.answer([1, 0, 0, 0])
@@ -157,7 +147,9 @@ def test_median_mechanism_beats_independent_noise_at_equal_budget():
     median, independent = [], []
     for seed in range(2):
         data = 300 * databases[rng.integers(len(databases))]
-        mechanism = MedianMechanism(data, databases, epsilon=epsilon, max_hard=10, tolerance=140, unit=300, rng=seed)
+        mechanism = queries.MedianMechanism(
+            data, databases, epsilon=epsilon, max_hard=10, tolerance=140, unit=300, rng=seed
+        )
         for query in queries_of(8, 1000, seed):
             if mechanism.hard_left:
                 median.append(abs(mechanism.answer(query).value - query @ data))

@@ -1,7 +1,3 @@
-"""Pan-private density: the intrusion, the printed algorithm's leak, accuracy, and saving the state."""
-
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Private k-means: the sensitivity of its queries, its handling of bad counts, its privacy loss and its use."""
-
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

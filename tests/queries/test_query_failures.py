@@ -1,7 +1,3 @@
-"""Why query sets, auditing, sampling and independent noise fail."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -10,23 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import ParameterError
-from reident.queries import (
-    Budget,
-    MaxAuditor,
-    auditing_attack,
-    averaging_attack,
-    laplace_count,
-    query_set_attack,
-    sampling_exposure,
-)
+from reident import ParameterError, queries
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=12), st.data())
 def test_two_large_queries_give_one_person_away(property_, data):
     target = data.draw(st.integers(0, len(property_) - 1))
     table = pd.DataFrame({"hiv": property_})
-    attack = query_set_attack(table, target, lambda row: row["hiv"], min_set_size=len(table) - 1)
+    attack = queries.query_set_attack(table, target, lambda row: row["hiv"], min_set_size=len(table) - 1)
     assert attack.learned == int(property_[target])
     assert (attack.queries["n_in_set"] >= len(table) - 1).all()
 
@@ -36,7 +23,7 @@ def test_the_auditor_gives_no_value_away_by_its_answers(seed):
     """By brute force over all orders of 4 distinct values: after its answers no record's value is determined."""
     generator = np.random.default_rng(seed)
     values = generator.permutation(4)
-    auditor = MaxAuditor(values)
+    auditor = queries.MaxAuditor(values)
     answered = []
     for _ in range(6):
         asked = np.flatnonzero(generator.random(4) < 0.6).tolist() or [0]
@@ -59,8 +46,8 @@ def test_the_auditor_gives_no_value_away_by_its_answers(seed):
 def test_refusals_give_values_away():
     generator = np.random.default_rng(3)
     values = generator.random(3000)
-    auditor = MaxAuditor(values)
-    attack = auditing_attack(auditor, rng=1)
+    auditor = queries.MaxAuditor(values)
+    attack = queries.auditing_attack(auditor, rng=1)
     assert all(values[record] == value for record, value in attack.learned.items())
     assert attack.n_refused == len(attack.learned)
     assert attack.n_asked == 2000
@@ -69,7 +56,7 @@ def test_refusals_give_values_away():
 
 
 def test_a_refused_question_leaves_no_trace():
-    auditor = MaxAuditor([1.0, 2.0, 3.0])
+    auditor = queries.MaxAuditor([1.0, 2.0, 3.0])
     assert auditor.ask([0]) is None
     assert auditor.ask([0, 1, 2]) == 3
     assert auditor.ask([0, 1]) is None
@@ -79,21 +66,21 @@ def test_a_refused_question_leaves_no_trace():
 
 def test_sampling_exposes_a_few_wholly():
     table = pd.DataFrame({"zip": list(range(50)) + [99] * 50})
-    everyone = sampling_exposure(table, quasi="zip", rate=1, rng=0)
+    everyone = queries.sampling_exposure(table, quasi="zip", rate=1, rng=0)
     assert (everyone.n_sampled, everyone.unique_in_table, everyone.exposed_share) == (100, 0.5, 0.5)
-    some = [sampling_exposure(table, quasi="zip", rate=0.2, rng=seed) for seed in range(300)]
+    some = [queries.sampling_exposure(table, quasi="zip", rate=0.2, rng=seed) for seed in range(300)]
     assert np.mean([exposure.exposed_share for exposure in some]) == pytest.approx(0.1, abs=0.01)
     assert all(exposure.unique_in_sample >= exposure.unique_in_table for exposure in some)
-    tiny = sampling_exposure(table.iloc[:1], quasi="zip", rate=1e-9, rng=0)
+    tiny = queries.sampling_exposure(table.iloc[:1], quasi="zip", rate=1e-9, rng=0)
     assert (tiny.n_sampled, tiny.unique_in_sample) == (0, 0)
 
 
 def test_averaging_undoes_independent_noise_until_a_budget_stops_it():
-    attack = averaging_attack(lambda: laplace_count(1000, epsilon=0.5), 2000)
+    attack = queries.averaging_attack(lambda: queries.laplace_count(1000, epsilon=0.5), 2000)
     assert abs(attack.learned - 1000) < 0.5
     assert attack.epsilon_spent == 1000
     assert attack.estimates.shape == (2000,)
-    budget = Budget(1)
+    budget = queries.Budget(1)
     with pytest.raises(ParameterError, match="what remains of the budget"):
-        averaging_attack(lambda: laplace_count(1000, epsilon=0.5, budget=budget), 2000)
+        queries.averaging_attack(lambda: queries.laplace_count(1000, epsilon=0.5, budget=budget), 2000)
     assert len(budget.ledger) == 2

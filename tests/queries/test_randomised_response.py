@@ -1,7 +1,3 @@
-"""Randomised response: probabilities, unbiased estimates and their variance, local privacy loss."""
-
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -87,7 +83,6 @@ def test_truth_alone_is_no_protection_and_chance_alone_no_estimate():
 
 
 def test_a_budget_is_spent_before_a_coin_is_thrown():
-    """Every query takes one; this had taken none."""
     budget = Budget(2)
     randomised_response([True, False], epsilon="0.5", budget=budget)
     assert budget.spent == Fraction(1, 2)

@@ -1,7 +1,3 @@
-"""Attacks on one release: the examples of section 3.3, a naive twin, and what is refused."""
-
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -15,7 +15,6 @@ from reident.tables.disclosure import equivalence_classes, k_anonymity, l_divers
 
 
 def naive_classes(table, quasi, sensitive):
-    """Group records in a dictionary."""
     groups = {}
     for key, value in zip(table[quasi].itertuples(index=False, name=None), table[sensitive], strict=True):
         groups.setdefault(key, []).append(value)

@@ -1,5 +1,3 @@
-"""Fuzzy measures: definition, transforms, indices."""
-
 from itertools import permutations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Individual risk, special uniques and population estimates against enumeration and simulation."""
-
 import itertools
 import math
 

@@ -1,7 +1,3 @@
-"""The intersection attack: against a naive twin, on real releases, and what is refused."""
-
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +7,7 @@ from hypothesis import strategies as st
 from reident import k_anonymise
 from reident.tables import Hierarchy, intersection_attack, intersection_course
 from reident.tables.labels import LabelReader
+from samples import drawn
 
 TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}
 
@@ -45,14 +42,7 @@ def naive_attack(releases, population, quasi, sensitive):
 
 
 def people(n, seed):
-    generator = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": generator.integers(20, 40, n),
-            "job": generator.choice(list(TREE), n),
-            "ill": generator.choice(list("abcd"), n),
-        }
-    )
+    return drawn(n, seed, age=(20, 40), job=list(TREE), ill=list("abcd"))
 
 
 HIERARCHIES = {"age": Hierarchy.from_intervals(range(20, 40), [5, 10]), "job": Hierarchy.from_mapping(TREE)}
@@ -78,10 +68,10 @@ def test_equals_the_naive_attack(seed, n_releases, method):
 
 @pytest.mark.parametrize("method", ["ola", "mondrian"])
 def test_the_true_value_is_never_lost_for_people_in_all_releases(method):
-    table = people(300, 5)
+    table = people(120, 5)
     generator = np.random.default_rng(0)
-    common = table.iloc[:100]
-    parts = [pd.concat([common, table.iloc[100:].sample(100, random_state=i)]) for i in range(4)]
+    common = table.iloc[:40]
+    parts = [pd.concat([common, table.iloc[40:].sample(40, random_state=i)]) for i in range(4)]
     releases = [k_anonymise(part, ["age", "job"], k=4, hierarchies=HIERARCHIES, method=method) for part in parts]
     previous = None
     course = intersection_course(releases, common, quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES)
@@ -97,10 +87,10 @@ def test_the_true_value_is_never_lost_for_people_in_all_releases(method):
         left = attack.table["n_candidates"].to_numpy()
         assert previous is None or (left <= previous).all(), "a further release never helps the people"
         previous = left
-        assert attack.probabilities.sum(axis=1) == pytest.approx(np.ones(100))
+        assert attack.probabilities.sum(axis=1) == pytest.approx(np.ones(40))
         assert ((attack.probabilities > 0) == attack.possible).all()
     # Permuting the people permutes the answers.
-    order = generator.permutation(100)
+    order = generator.permutation(40)
     again = intersection_attack(
         releases, common.iloc[order], quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES
     )
@@ -139,28 +129,13 @@ def test_suppressed_records_are_no_class_and_a_missing_value_is_no_knowledge():
 @pytest.mark.parametrize(
     ("label", "covered"),
     [
-        ("[20, 30]", [20, 25, 30]),
-        ("[20, 30)", [20, 25]),
-        ("(20; 30]", [25, 30]),
-        ("20-30", [20, 25, 30]),
-        ("20 – 30", [20, 25, 30]),
-        ("<= 25", [20, 25]),
-        ("≥ 30", [30, 131]),
-        ("> 30", [131]),
-        ("2*", [20, 25]),
-        ("1*", [131]),
-        ("1**", [131]),
-        ("**", [20, 25, 30]),
-        ("*", [20, 25, 30, 131]),
-        ("{20, 131}", [20, 131]),
-        (frozenset([20, 131]), [20, 131]),
-        (pd.Interval(20, 30, closed="left"), [20, 25]),
-        ("25", [25]),
-        (25.0, [25]),
-        (np.nan, [20, 25, 30, 131]),
-        ("something", []),
+        ("[20, 30]", [20, 25, 30]), ("[20, 30)", [20, 25]), ("(20; 30]", [25, 30]), ("20-30", [20, 25, 30]),
+        ("20 – 30", [20, 25, 30]), ("<= 25", [20, 25]), ("≥ 30", [30, 131]), ("> 30", [131]), ("2*", [20, 25]),
+        ("1*", [131]), ("1**", [131]), ("**", [20, 25, 30]), ("*", [20, 25, 30, 131]), ("{20, 131}", [20, 131]),
+        (frozenset([20, 131]), [20, 131]), (pd.Interval(20, 30, closed="left"), [20, 25]), ("25", [25]),
+        (25.0, [25]), (np.nan, [20, 25, 30, 131]), ("something", []),
     ],
-)
+)  # fmt: skip
 def test_reading_of_labels(label, covered):
     values = pd.Index([20, 25, 30, 131])
     reader = LabelReader(values, pd.Index([label], dtype=object, tupleize_cols=False))

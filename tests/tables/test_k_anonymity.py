@@ -30,7 +30,6 @@ TABLES = st.lists(
 
 
 def naive_generalised(table, node):
-    """Generalise by looking every single value up."""
     return pd.DataFrame(
         {
             name: [str(HIERARCHIES[name].labels_of(value)[level]) for value in table[name]]
@@ -151,16 +150,8 @@ def test_lattice_with_further_rules_is_that_of_brute_force(table, k, limit, rule
     st.booleans(),
 )
 def test_what_every_release_keeps(table, k, method, loss, charged):
-    release = k_anonymise(
-        table,
-        QUASI,
-        hierarchies=HIERARCHIES,
-        k=k,
-        suppression_limit=0.25,
-        method=method,
-        loss=loss,
-        charge_suppressed=charged,
-    )
+    options = {"suppression_limit": 0.25, "method": method, "loss": loss, "charge_suppressed": charged}
+    release = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=k, **options)
     assert k_anonymity(release.table, QUASI) >= k
     sizes = np.bincount(release.classes[release.classes >= 0])
     assert sizes.min() >= k

@@ -1,5 +1,3 @@
-"""(k, epsilon)-anonymity: roles, modes, cautions, and that the noise is on a grid."""
-
 import math
 import warnings
 
@@ -9,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import DataError, PrivacyWarning
+from reident import PrivacyWarning
 from reident.tables import differencing_attack
 from reident.tables.class_noise import (
     confidence_suppression,
@@ -20,21 +18,14 @@ from reident.tables.class_noise import (
 from reident.tables.class_noise_attacks import nearest_record_attack
 from reident.tables.disclosure import k_anonymity
 from reident.tables.k_epsilon import class_noise_scales, k_epsilon_anonymise, simulate_class_noise
+from samples import drawn
 
 BOUNDS = {"height": (140.0, 220.0), "weight": (30.0, 200.0)}
 
 
 def people(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": rng.integers(20, 60, n),
-            "sex": rng.choice(["f", "m"], n),
-            "height": rng.normal(170, 8, n),
-            "weight": rng.normal(75, 12, n),
-            "ill": rng.choice(list("abc"), n),
-        }
-    )
+    sizes = {"height": lambda rng, n: rng.normal(170, 8, n), "weight": lambda rng, n: rng.normal(75, 12, n)}
+    return drawn(n, seed, age=(20, 60), sex=["f", "m"], **sizes, ill=list("abc"))
 
 
 def release_of(table, **change):
@@ -125,9 +116,6 @@ def test_public_bounds_bound_the_likelihood_ratio():
     assert low[0] > high[0] * 2  # the bound is nearly reached, so that the test could fail
 
 
-# -- loss ------------------------------------------------------------------------------------------------------
-
-
 def test_expected_error_is_formula_8_and_what_happens():
     rng = np.random.default_rng(2)
     values, classes = rng.normal(170, 8, 3000), rng.integers(0, 30, 3000)
@@ -150,20 +138,12 @@ def test_epsilon_for_an_error_gives_that_error():
     for error, more in ((0.05, {}), (0.5, {"n_columns": 3}), (0.01, {"width": 100.0})):
         epsilon = epsilon_for_error(values, classes, error=error, **more)
         assert expected_relative_error(values, classes, epsilon=epsilon, **more) == pytest.approx(error)
-    with pytest.raises(DataError, match="vary inside a class"):
-        epsilon_for_error([170.0, 170.0], [0, 0], error=0.05)
 
 
-def test_a_relative_error_of_zero_is_refused():
-    with pytest.raises(DataError, match="must not hold 0, got 1"):
-        relative_error([0.0, 1.0], [1.0, 1.0])
-    with pytest.raises(DataError, match="must not hold 0"):
-        expected_relative_error([0.0, 1.0], [0, 0], epsilon=1)
+def test_the_expected_error_leaves_out_suppressed_records_and_takes_absolute_values():
     assert expected_relative_error([0.0, 1.0, 2.0], [-1, 0, 0], epsilon=1) == 0.75
     assert expected_relative_error([-1.0, 1.0], [0, 0], epsilon=1) == 2.0  # mixed signs: absolute values
 
-
-# -- attack and confidence -------------------------------------------------------------------------------------
 
 VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(-3, 9), st.integers(-1, 2)), min_size=1, max_size=25).filter(
     lambda rows: any(row[2] >= 0 for row in rows)

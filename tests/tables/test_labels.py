@@ -1,5 +1,3 @@
-"""How values are written as labels."""
-
 import unicodedata
 
 import numpy as np
@@ -13,6 +11,7 @@ from commands import call
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader, interval_of, texts_of
+from samples import drawn
 
 
 @pytest.mark.parametrize(
@@ -121,24 +120,14 @@ def test_two_spellings_of_a_town_are_told_and_meet_one_line_of_a_hierarchy(tmp_p
         assert "'Düren'" in notes[0]
         assert "'Bonn'" not in notes[0]
     (tmp_path / "town.csv").write_text("".join(f"{town};NRW;*\n" for town in ("Düren", "Köln", "Bonn", "Aachen")))
-    done = call(
-        tmp_path, "protect", "people.csv", "--method", "k_anonymity", "--set", "k=5", "--quasi", "age,town",
-        "--hierarchy", "town=town.csv", "--out", "out",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    line = "protect people.csv --method k_anonymity --set k=5 --quasi age,town --hierarchy town=town.csv --out out"
+    call(tmp_path, line, code=0)
     released = pd.read_csv(next((tmp_path / "out").glob("release.*")), dtype=str, keep_default_na=False)
     assert released.groupby(["age", "town"]).size().min() >= 5  # by bytes: one spelling a town is released
 
 
 def people(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": rng.integers(20, 60, n),
-            "town": rng.choice(["A", "B", "C", "D"], n),
-            "children": rng.integers(0, 4, n).astype(float),
-        }
-    )
+    return drawn(n, seed, age=(20, 60), town=list("ABCD"), children=(0, 4)).astype({"children": float})
 
 
 def joined(known, release):

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import linprog
 
-from naive_linkage import files, standardise
+from naive_linkage import conflicts_of, files, least_hitting_set, standardise
 from reident import SearchLimitWarning, learn_linkage, link_records
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet._linkage_milp import moebius_bounds
@@ -114,12 +114,10 @@ def test_certificate_proves_the_bound():
     rows = forms(release, original)
     learned = learn_linkage(release, original, model="bilinear")
     assert learned.is_optimal
-    place = {label: i for i, label in enumerate(original.index)}
-    conflicts = [frozenset(place[label] for label in conflict) for conflict in learned.certificate]
+    conflicts = conflicts_of(learned, original)
     assert max(map(len, conflicts)) > 1
     assert not any(feasible(conflict, rows) for conflict in conflicts)
-    hits = LinearConstraint([[float(i in conflict) for i in range(12)] for conflict in conflicts], 1)
-    least = round(milp(np.ones(12), constraints=hits, integrality=np.ones(12), bounds=Bounds(0, 1)).fun)
+    least = least_hitting_set(conflicts, 12)
     assert round(learned.upper_bound * 12) == 12 - least == round(learned.ratio * 12)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
+from naive_linkage import squares as gaps
 from reident import learn_linkage, link_records
 
 pytestmark = pytest.mark.whole
@@ -18,14 +19,7 @@ def files(seed, n=24, columns=3, noise=0.45):
     return original + rng.normal(scale=noise, size=original.shape), original
 
 
-def gaps(release, original):
-    """Return squared differences of standardised values, shape (records, rivals, columns)."""
-    a, b = ((table - table.mean()) / table.std(ddof=1) for table in (release, original))
-    return (a.to_numpy()[:, None, :] - b.to_numpy()[None, :, :]) ** 2
-
-
 def linked(gap, weights):
-    """Tell which records are strictly nearest to their own, for each row of weights."""
     own = np.einsum("iic,wc->wi", gap, weights)
     distance = np.einsum("ijc,wc->wij", gap, weights)
     distance[:, np.arange(len(gap)), np.arange(len(gap))] = np.inf

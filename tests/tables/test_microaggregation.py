@@ -1,14 +1,11 @@
-"""Microaggregation and the other maskings of numeric columns."""
-
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from naive_linkage import mdav, pairs
-from reident import ParameterError, PrivacyWarning, microaggregate
-from reident.kernels.tables.mdav import mdav_clusters
+from naive_linkage import pairs
+from reident import PrivacyWarning, microaggregate
 from reident.tables import add_noise, round_values, swap_ranks
 
 
@@ -22,20 +19,12 @@ def _same_partition(a, b):
     return len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
 
 
-@pytest.mark.parametrize(("n", "k"), [(30, 3), (31, 3), (32, 3), (29, 5), (9, 5), (10, 5), (14, 5), (15, 5), (6, 6)])
-def test_remainders_and_partition_on_continuous_data(n, k):
-    points = np.random.default_rng(n * k).normal(size=(n, 3))
-    assert _same_partition(mdav_clusters(points, k), mdav(points, k))
-
-
 def test_pairs_are_the_most_distant_and_the_tail_keeps_its_order():
     table = money(41, 4)
     made = microaggregate(table, [["v0", "v1"], ["v2", "v3"]], [3, 4], method="pairs")
     for position, (group, k) in enumerate([(["v0", "v1"], 3), (["v2", "v3"], 4)]):
         assert _same_partition(made.clusters[position], pairs(table[group].to_numpy(), k))
         assert made.clusters[position].value_counts().between(k, 2 * k - 1).all()
-    with pytest.raises(ParameterError, match="several columns"):
-        microaggregate(table, [["v0", "v1"], ["v2"]], 3, method="pairs")
 
 
 def test_result_describes_what_was_done():

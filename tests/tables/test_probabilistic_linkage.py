@@ -1,18 +1,10 @@
-"""Fellegi-Sunter linkage against a textbook EM over all pairs, and against plain distance."""
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from naive_linkage import fellegi_sunter, standardise
+from naive_linkage import some_released as files
 from reident import link_records
-
-
-def files(n, m, p, seed=0, noise=0.3):
-    rng = np.random.default_rng(seed)
-    known = pd.DataFrame(rng.lognormal(size=(m, p)), columns=[f"v{i}" for i in range(p)])
-    release = known.iloc[rng.permutation(m)[:n]]
-    return release * np.exp(rng.normal(size=(n, p)) * noise), known
 
 
 def link(release, known, **options):

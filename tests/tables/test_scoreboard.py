@@ -1,7 +1,5 @@
 """The scoreboard attack against a loop over users, and on simulated ratings (vanhoef2012, 3.1.3)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,7 +10,6 @@ from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 
 def naive(table, known, n_users):
-    """Score every user by a loop over what is known."""
     scores = []
     for user in range(n_users):
         own = table[table["user"] == user].set_index("item")
@@ -55,14 +52,11 @@ def attack(ratings, n_known, n_wrong, rng, n=60):
     right = wrong = 0
     for user in rng.choice(rich, n, replace=False):
         own = order[rng.choice(np.arange(starts[user], starts[user + 1]), n_known, replace=False)]
-        known = [
-            (
-                int(items[p]),
-                float(ratings.stars[p] + rng.integers(-1, 2)),
-                float(ratings.days[p] + rng.integers(-14, 15)),
-            )
-            for p in own
-        ]
+        stars, days = (
+            ratings.stars[own] + rng.integers(-1, 2, n_known),
+            ratings.days[own] + rng.integers(-14, 15, n_known),
+        )
+        known = list(zip(items[own].tolist(), stars.astype(float).tolist(), days.astype(float).tolist(), strict=True))
         for place in range(n_wrong):
             known[place] = (int(rng.integers(len(ratings.indptr) - 1)), 3.0, float(rng.integers(2000)))
         named = scoreboard_attack(ratings, known).user

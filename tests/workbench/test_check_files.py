@@ -13,8 +13,6 @@ import reident as rd
 from reident.base import DataError, ParameterError
 from reident.cli import app
 
-pytestmark = pytest.mark.whole
-
 
 def run(*arguments):
     return CliRunner().invoke(app, ["check", *map(str, arguments)])

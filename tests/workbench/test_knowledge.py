@@ -1,5 +1,3 @@
-"""The price of knowledge against naive enumeration: every subset of columns, every order of learning them."""
-
 import itertools
 
 import numpy as np
@@ -12,18 +10,11 @@ import reident as rd
 from judged import as_release
 from reident.workbench import knowledge
 from reident.workbench.evaluate import knowledge_of
+from samples import drawn
 
 
 def people(n, seed):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "id": range(n),
-            "sex": rng.choice(["f", "m"], n),
-            "age": rng.integers(30, 34, n),
-            "town": rng.choice(list("abcd"), n),
-        }
-    )
+    return drawn(n, seed, sex=["f", "m"], age=(30, 34), town=list("abcd")).assign(id=range(n))
 
 
 def price(release, table, quasi, **given):

@@ -17,8 +17,6 @@ from reident.workbench.microdata import persons_of
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.search import search_release
 
-pytestmark = pytest.mark.whole
-
 
 def run(folder, *arguments):
     done = call(folder, *arguments)
@@ -92,9 +90,7 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     code, said = run(tmp_path, "assess", "--network", "freunde.csv", "--profile", "smoke", "-q")
     assert (code, "an intruder may know: relations" in said) == (0, True), said
     assert (tmp_path / "report" / "report.html").is_file()
-    code, said = run(
-        tmp_path, "protect", "freunde.csv", "--method", "degree_anonymity", "--set", "k=5", "--out", "release"
-    )
+    code, said = run(tmp_path, "protect freunde.csv --method degree_anonymity --set k=5 --out release")
     assert (code, "30 nodes" in said) == (0, True), said
     assert "Sch" not in (tmp_path / "release" / "release.csv").read_text()
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network")
@@ -105,18 +101,8 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     lines = (tmp_path / "release" / "release.csv").read_text().splitlines()
     separator = "," if "," in lines[0] else ";"
     (tmp_path / "foreign.csv").write_text("\n".join([separator.join(["rot", "blau"]), *lines[1:]]), "utf-8")
-    foreign = [
-        "check",
-        "foreign.csv",
-        "--pairs",
-        "release.pairs.csv",
-        "--against",
-        "freunde.csv",
-        "--network",
-        "--ends",
-        "Von,Nach",
-    ]
-    code, said = run(tmp_path, *foreign, "--release-ends", "rot,blau")
+    foreign = "check foreign.csv --pairs release.pairs.csv --against freunde.csv --network --ends Von,Nach"
+    code, said = run(tmp_path, foreign, "--release-ends", "rot,blau")
     assert (code in (0, 3), said) == (True, told)
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
     assert (code, "'Wer'" in said and "Traceback" not in said) == (2, True), said

@@ -21,21 +21,11 @@ from reident.workbench.making import Step
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
 from reident.workbench.search import search_release
-
-pytestmark = pytest.mark.whole
+from samples import drawn
 
 
 def people(n=80, seed=3):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "nr": [f"P{i:04d}" for i in range(n)],
-            "age": rng.integers(20, 80, n),
-            "sex": rng.choice(["f", "m"], n),
-            "rhesus": rng.choice(["+", "-"], n),
-            "ill": rng.choice(["flu", "gout", "none"], n),
-        }
-    )
+    return drawn(n, seed, nr="P{:04d}", age=(20, 80), sex=["f", "m"], rhesus=["+", "-"], ill=["flu", "gout", "none"])
 
 
 def test_single_quotes_that_close_nothing_are_no_quotes(tmp_path):
@@ -90,27 +80,22 @@ def test_open_prints_the_roles_that_were_chosen_and_a_single_record_has_roles(tm
     assert "quasi-identifier" in roles["age"]
     assert "other" in roles["ill"]
     assert "chosen" in roles["ill"]
-    done = call(tmp_path, "assess", "--recipe", "recipe.yaml")
-    assert done.returncode == 2
+    done = call(tmp_path, "assess", "--recipe", "recipe.yaml", code=2)
     assert "of fewer than 8 none is made" in done.stderr
 
 
 def test_so_few_that_nothing_is_assessed_are_protected_and_checked(tmp_path):
     people(12).to_csv(tmp_path / "few.csv", index=False)
-    done = call(tmp_path, "assess", "few.csv")
-    assert done.returncode == 2
+    done = call(tmp_path, "assess", "few.csv", code=2)
     assert "`protect` with a `method` makes a release of so few, and `check` judges it" in done.stderr
-    made = call(tmp_path, "protect", "few.csv", "--method", "mondrian", "--set", "k=6", "--quasi", "age,sex")
-    assert made.returncode == 0, made.stderr
+    call(tmp_path, "protect", "few.csv", "--method", "mondrian", "--set", "k=6", "--quasi", "age,sex", code=0)
     assert call(tmp_path, "check", "release", "--against", "few.csv", "--quasi", "age,sex").returncode == 0
-    same = call(tmp_path, "check", "few.csv", "--against", "few.csv", "--quasi", "age,sex", "--same-order")
-    assert same.returncode == 3
+    call(tmp_path, "check", "few.csv", "--against", "few.csv", "--quasi", "age,sex", "--same-order", code=3)
 
 
 def test_without_what_an_intruder_knows_it_is_said_how_to_name_it(tmp_path):
     people()[["nr"]].to_csv(tmp_path / "names.csv", index=False)
-    done = call(tmp_path, "assess", "names.csv")
-    assert done.returncode == 2
+    done = call(tmp_path, "assess", "names.csv", code=2)
     assert "an intruder may know: no column" in done.stdout
     assert "--quasi names columns" in done.stderr
     gaps = people().assign(age=np.nan)
@@ -130,8 +115,7 @@ def test_a_hierarchy_lies_beside_the_recipe_and_says_which_lines_it_lacks(tmp_pa
         "chain": [{"method": "k_anonymity", "parameters": {"k": 5}}],
     }  # fmt: skip
     (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe))
-    done = call(tmp_path, "protect", "--recipe", "there/recipe.yaml")
-    assert done.returncode == 2
+    done = call(tmp_path, "protect", "--recipe", "there/recipe.yaml", code=2)
     assert "it lacks 'none': add a line for each, its labels from the value to the coarsest" in done.stderr
     with (folder / "ill.csv").open("a") as file:
         file.write("none;none;*\n")
@@ -141,10 +125,7 @@ def test_a_hierarchy_lies_beside_the_recipe_and_says_which_lines_it_lacks(tmp_pa
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (
-            {"method": "mondrian", "parameters": {"k": []}},
-            "`k` of mondrian must have a value or a list of at least one",
-        ),
+        ({"method": "mondrian", "parameters": {"k": []}}, "`k` of mondrian must have a value or a list"),
         ({"method": "mondrian", "columns": ["nope"], "parameters": {"k": 5}}, "`columns` must name columns of `data`"),
     ],
 )
@@ -153,8 +134,7 @@ def test_a_chain_that_cannot_be_is_refused_before_anything_runs(tmp_path, step, 
     columns = {"age": {"role": "quasi-identifier"}, "sex": {"role": "quasi-identifier"}}
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump({"file": "people.csv", "columns": columns, "chain": [step]}))
     for command in ("assess", "protect"):
-        done = call(tmp_path, command, "--recipe", "recipe.yaml")
-        assert done.returncode == 2
+        done = call(tmp_path, command, "--recipe", "recipe.yaml", code=2)
         assert words in done.stderr
 
 
@@ -183,8 +163,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
 
 def test_the_size_of_the_population_must_come_with_weights(tmp_path):
     people().to_csv(tmp_path / "people.csv", index=False)
-    done = call(tmp_path, "open", "people.csv", "--population", "5000")
-    assert done.returncode == 2
+    done = call(tmp_path, "open", "people.csv", "--population", "5000", code=2)
     assert "`population` must come with the column of weights" in done.stderr
     with pytest.raises(ParameterError, match="`population` must come with"):
         rd.assess(people(), quasi="age", population=3)
@@ -201,11 +180,9 @@ def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path)
     pairs = pd.DataFrame({"original_row": shown.index, "released_row": range(80)})
     pairs.to_csv(tmp_path / "release.csv.pairs.csv", index=False)
     line = ["check", "release.csv", "--against", "known.csv", "--quasi", "age,sex", "--sensitive", "ill"]
-    refused = call(tmp_path, *line)
-    assert refused.returncode == 2
+    refused = call(tmp_path, *line, code=2)
     assert "names" in refused.stderr
-    done = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "age,sex,ill", "--out", "out")
-    assert done.returncode == 3
+    call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "age,sex,ill", "--out", "out", code=3)
     naive = (table.groupby(["age", "sex"])["ill"].transform("size") < 4).mean()
     assert json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["share_above_limit"] >= naive
     elsewhere = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "Alter,sex,ill")
@@ -258,10 +235,7 @@ def test_digits_that_a_file_says_are_texts_stay_texts(tmp_path):
     ("below", "told"),
     [
         ("Summe;;780\n", "the last 1 record(s) begin with 'Summe'"),
-        (
-            "Insgesamt:;;780\nQuelle: Register 2024;;\n",
-            "the last 2 record(s) begin with 'Insgesamt:', 'Quelle: Register",
-        ),
+        ("Insgesamt:;;780\nQuelle: Amt;;\n", "the last 2 record(s) begin with 'Insgesamt:', 'Quelle: Amt'"),
         ("", ""),
     ],
 )
@@ -297,15 +271,6 @@ def test_places_that_are_written_as_texts_are_noted(tmp_path, write, n):
     )
     notes = [note for note in open_file(tmp_path / "a.csv").notes if "taken as places" in note]
     assert len(notes) == n
-
-
-@pytest.mark.parametrize("nowhere", [0, 2])
-def test_places_where_hardly_anybody_is_are_told(tmp_path, nowhere):
-    made = pd.DataFrame({"lat": np.linspace(50, 52, 30), "lon": np.linspace(7, 9, 30), "age": range(30)})
-    made.loc[made.index[:nowhere], ["lat", "lon"]] = 0
-    made.to_csv(tmp_path / "a.csv", index=False)
-    notes = [note for note in open_file(tmp_path / "a.csv").notes if "at 0, 0" in note]
-    assert notes == ["lat, lon: 2 record(s) at 0, 0: perhaps without a place"][: nowhere // 2]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from reident.workbench.columns import type_text
 from reident.workbench.numerals import decimals_of
 from reident.workbench.recipe import open_by_recipe, recipe_of
 
-pytestmark = pytest.mark.whole
-
 #: Cells as a clerk types them; every one of them must come back.
 CELLS = {
     "Fall-Nr": ["A1", "A2", "A3", "A4"],
@@ -43,7 +41,6 @@ def write(path, cells, separator=";", encoding="utf-8", decimal=","):
 
 
 def back(values):
-    """Write a column as text again, the naive way."""
     return [
         "" if pd.isna(value)
         else value.strftime("%Y-%m-%d") if isinstance(value, pd.Timestamp)
@@ -88,18 +85,11 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
     ("cells", "kind", "values", "receipt"),
     [
         (["1.234,50", "10,25", "7,00"], "number", [1234.5, 10.25, 7.0], "2 distinct values are not written back"),
-        (["1,50", "2,25", "3,00"], "number", [1.5, 2.25, 3.0], "2 distinct values are not written back"),
         (["12.03.2020", "31.12.1999", "01.01.2000"], "date", None, "DD.MM.YYYY"),
         (["k.A.", "3", "5"], "integer", [None, 3, 5], "'k.A.' read as missing (1 records)"),
-        (["unbekannt", "3", "5"], "integer", [None, 3, 5], "'unbekannt' read as missing (1 records)"),
         ([*map(str, range(60)), "90+"], "integer", [*range(60), 90], "'90+' read as the number 90 (1 records)"),
         (["0,1234567890123456789", "0,5", "0,25"], "number", None, "1 distinct values are not written back"),
-        (
-            ["1.234,50 €", "10,25 €", "7,75 €"],
-            "number",
-            [1234.5, 10.25, 7.75],
-            "3 distinct values are not written back",
-        ),
+        (["1.234,50 €", "7,75 €"], "number", [1234.5, 7.75], "2 distinct values are not written back"),
         (["12 %", "99 %", ""], "integer", [12, 99, None], "2 distinct values are not written back"),
         (["$3.50", "$12.25"], "number", [3.5, 12.25], "2 distinct values are not written back"),
         (["3 kg", "4 cm"], "text", ["3 kg", "4 cm"], ""),
@@ -143,15 +133,6 @@ def test_duplicate_headers_and_broken_lines_are_refused(tmp_path):
         (tmp_path / "a.csv").write_text(text)
         with pytest.raises(DataError, match=words):
             rd.workbench.open_file(tmp_path / "a.csv")
-    for options, words in (
-        ({"decimal": "x"}, "`decimal`"),
-        ({"separator": "ab"}, "`separator`"),
-        ({"text": "c"}, "`text`"),
-        ({"encoding": "klingon"}, "`encoding`"),
-    ):
-        (tmp_path / "a.csv").write_text("a;b\n1;2\n")
-        with pytest.raises(ParameterError, match=words):
-            rd.workbench.open_file(tmp_path / "a.csv", **options)
 
 
 def test_places_in_metres_need_a_crs(tmp_path):
@@ -177,41 +158,16 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     cells = {"Alter": rng.integers(1, 99, 40).astype(str).tolist(), "Ort": rng.choice(["Köln", "Bonn"], 40).tolist()}
     path = write(tmp_path / "a.csv", cells, encoding="latin-1")
 
-    done = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
-    assert done.returncode == 0, done.stderr
+    done = call(tmp_path, "open", "a.csv", "--out", "r.yaml", code=0)
     assert "quasi-identifier" in done.stdout
     assert "read as cp1252" in done.stdout
     recipe = rd.workbench.read_recipe(tmp_path / "r.yaml")
     assert recipe == recipe_of(rd.workbench.open_file(path), "a.csv")
     pd.testing.assert_frame_equal(open_by_recipe(None, tmp_path / "r.yaml")[0].data, rd.workbench.open_file(path).data)
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Ort"]
-    again = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
-    assert again.returncode == 2
-    assert "must not exist" in again.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("- 1", "`recipe` must be a mapping"),
-        ("chian: []", "`recipe` must be one of"),
-        ("columns: {a: {role: king}}", "`role of a`"),
-        ("chain: [{method: blur}]", "there are"),
-        ("chain: [{method: mondrian, parameters: {k: 0}}]", "`k`"),
-        ("chain: [{parameters: {k: 2}}]", "`chain`"),
-        ("missing_values: maybe", "`missing_values`"),
-        ("limit: 25", "`limit`"),
-        ("a: [", "YAML"),
-    ],
-)
-def test_a_wrong_recipe_is_refused(tmp_path, text, words):
-    (tmp_path / "r.yaml").write_text(text)
-    with pytest.raises((ParameterError, DataError), match=words):
-        rd.workbench.read_recipe(tmp_path / "r.yaml")
 
 
 def headless(sep=",", decimal="."):
-    """Persons without a line of names, as lines."""
     rng = np.random.default_rng(2)
     for i in range(60):
         fields = [f"P{i:04d}", rng.integers(18, 90), rng.choice(["f", "m"]), f"{rng.uniform(48, 54):.4f}", "12.03.2021"]
@@ -244,7 +200,6 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     [
         ("id,2019,2020", "{i},3.5,{i}"),  # years are names where another is
         ("2019,2020,2021", "{i},3.5,2"),
-        ("0,1,2", "{i},a,2"),
         ("name,2019", "person{i},{i}"),
         ("sex,town", "f,Ulm"),
         ("id", "{i}"),

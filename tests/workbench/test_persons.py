@@ -14,25 +14,16 @@ from reident.methods.release import Knowledge, Release
 from reident.workbench.recipe import read_recipe
 from reident.workbench.roles import repeated_ids
 from reident.workbench.simulate import draw_files
-
-pytestmark = pytest.mark.whole
+from samples import drawn
 
 RUN = {"quasi": ["age", "sex"], "attacks": ["exact_join", "class_risk"]}
 
 
 def visits(n=60, repeats=5, seed=0, *, ages=20):
     """A file of persons with several records each; the numbers of the records are of no person."""
-    rng = np.random.default_rng(seed)
-    persons = pd.DataFrame(
-        {
-            "patnr": [f"P{i:04d}" for i in rng.permutation(n)],
-            "age": rng.integers(20, 20 + ages, n),
-            "sex": rng.choice(["f", "m"], n),
-        }
-    )
-    table = persons.iloc[np.repeat(np.arange(n), repeats)].reset_index(drop=True)
-    table["ill"] = rng.choice(["flu", "gout", "none"], len(table))
-    return table.assign(nr=[f"n{i}" for i in range(len(table))])
+    persons = drawn(n, seed, patnr="P{:04d}", age=(20, 20 + ages), sex=["f", "m"])
+    table = persons.iloc[np.repeat(np.random.default_rng(seed).permutation(n), repeats)].reset_index(drop=True)
+    return table.join(drawn(len(table), seed, ill=["flu", "gout", "none"], nr="n{}"))
 
 
 def naive(table, labels, person="patnr"):
@@ -143,37 +134,21 @@ def test_the_column_is_proposed_where_an_identifier_repeats():
 def test_open_assess_and_check_count_persons(tmp_path):
     table = visits(200, 5, ages=30)
     table.drop(columns="nr").to_csv(tmp_path / "visits.csv", index=False)
-    made = call(tmp_path, "open", "visits.csv", "--try", "mondrian:k=5,50", "--limit", "0.2", "--role", "ill=other")
-    assert made.returncode == 0, made.stderr
+    call(tmp_path, "open visits.csv --try mondrian:k=5,50 --limit 0.2 --role ill=other", code=0)
     assert read_recipe(tmp_path / "recipe.yaml").schema.named("person") == ["patnr"]
-    made = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--quiet", "--out", "report")
-    assert made.returncode == 0, made.stderr
+    made = call(tmp_path, "assess --recipe recipe.yaml --profile smoke --quiet --out report", code=0)
     assert "1000 records of 200 persons by patnr" in made.stdout
     assert "(k=50)" in made.stdout  # five records of one person are no class of five
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
     assert "of 200 persons" in page
-    made = call(tmp_path, "protect", "--recipe", "report/recipe.yaml", "--out", "release")
-    assert made.returncode == 0, made.stderr
-    said = call(tmp_path, "check", "release", "--against", "visits.csv", "--recipe", "report/recipe.yaml")
-    assert said.returncode == 0, said.stdout
+    made = call(tmp_path, "protect", "--recipe", "report/recipe.yaml", "--out", "release", code=0)
+    said = call(tmp_path, "check", "release", "--against", "visits.csv", "--recipe", "report/recipe.yaml", code=0)
     assert "of 200 persons" in said.stdout
     shown = table[["age", "sex"]].sample(frac=1, random_state=1)
     shown.to_csv(tmp_path / "asis.csv", index=False)
     pairs = pd.DataFrame({"original_row": shown.index, "released_row": range(len(shown))})
     pairs.to_csv(tmp_path / "asis.pairs.csv", index=False)
-    plain = [
-        "check",
-        "asis.csv",
-        "--pairs",
-        "asis.pairs.csv",
-        "--against",
-        "visits.csv",
-        "--quasi",
-        "age,sex",
-        "--limit",
-        "0.2",
-    ]
-    assert call(tmp_path, *plain).returncode == 0
-    refused = call(tmp_path, *plain, "--person", "patnr")
-    assert refused.returncode == 3
+    plain = "check asis.csv --pairs asis.pairs.csv --against visits.csv --quasi age,sex --limit 0.2"
+    call(tmp_path, plain, code=0)
+    refused = call(tmp_path, plain, "--person", "patnr", code=3)
     assert "of 200 persons" in refused.stdout

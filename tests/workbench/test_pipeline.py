@@ -8,25 +8,18 @@ import reident as rd
 from reident.base import DataError, ParameterError
 from reident.workbench.composition import class_sizes
 from reident.workbench.examples import example_patients
+from samples import drawn
 
 
 def gaps(n=200, seed=1):
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": rng.integers(20, 80, n).astype(float),
-            "sex": rng.choice(["f", "m"], n),
-            "region": rng.choice(list("abcd"), n),
-            "ill": rng.choice(["flu", "gout", "none"], n),
-        }
-    )
+    table = drawn(n, seed, age=(20, 80), sex=["f", "m"], region=list("abcd"), ill=["flu", "gout", "none"])
+    table = table.astype({"age": float})
     table.loc[:12, "age"] = np.nan
     table.loc[:12, "ill"] = "hiv"
     return table
 
 
 def smallest(cells):
-    """Return the size of the smallest class as a stranger counts it, by plain Python."""
     rows = [tuple("" if pd.isna(value) else str(value) for value in row) for row in cells.to_numpy(object)]
     return min(rows.count(row) for row in rows)
 
@@ -136,8 +129,8 @@ def test_an_option_of_a_method_may_be_called_method():
 
 @pytest.fixture
 def patients(tmp_path):
-    table = example_patients(150).rename(columns={"diagnosis": "illness", "lat_deg": "lat", "lon_deg": "lon"})
-    table = table.assign(income=range(1000, 1150), admitted="01.02.2020")
+    table = example_patients(70).rename(columns={"diagnosis": "illness", "lat_deg": "lat", "lon_deg": "lon"})
+    table = table.assign(income=range(1000, 1070), admitted="01.02.2020")
     table.to_csv(tmp_path / "patients.csv", index=False, sep=";")
     return tmp_path / "patients.csv"
 
@@ -166,8 +159,9 @@ def test_from_the_file_to_the_verdict(patients, tmp_path):
 
 
 def test_from_the_data_to_the_advice(tmp_path):
-    table = example_patients(80)[["sex", "age", "diagnosis"]]
-    found = rd.assess(rd.Dataset(table, quasi=["sex", "age"], sensitive="diagnosis"), profile="smoke", progress=False)
+    dataset = rd.Dataset(example_patients(60)[["sex", "age", "diagnosis"]], quasi=["sex", "age"], sensitive="diagnosis")
+    methods = {"table": [{"name": "mondrian", "k": [5, 15]}]}
+    found = rd.assess(dataset, methods=methods, profile="smoke", progress=False)
     assert found.search.passed == ("nothing is advised" not in found.advice)
     assert (tmp_path / "assessment" / "report.html") == found.save(tmp_path / "assessment")
     assert found.plot().has_data()

@@ -8,34 +8,22 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-import shapely
 
 import reident as rd
 from commands import call
 from judged import protect_into
-from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.files import read_file
-
-pytestmark = pytest.mark.whole
+from samples import AREA, drawn, places
 
 N = 60
 
 
 @pytest.fixture
 def people():
-    rng = np.random.default_rng(1)
-    return pd.DataFrame(
-        {
-            "name": [f"Person-{i:04d}" for i in range(N)],
-            "sex": rng.choice(["f", "m"], N),
-            "age": rng.integers(20, 90, N),
-            "pay": rng.normal(50_000, 9_000, N).round(3) + 0.123,
-            "ill": rng.choice(["flu", "gout"], N),
-            "lat": rng.uniform(50, 51, N),
-            "lon": rng.uniform(8, 9, N),
-        }
-    )
+    pay = lambda rng, n: rng.normal(50_000, 9_000, n).round(3) + 0.123  # noqa: E731
+    places = {"lat": (50.0, 51.0), "lon": (8.0, 9.0)}
+    return drawn(N, 1, name="Person-{:04d}", sex=["f", "m"], age=(20, 90), pay=pay, ill=["flu", "gout"], **places)
 
 
 def _tokens(values):
@@ -77,26 +65,18 @@ def _leaks(folder: Path, secrets: set[str]) -> list[str]:
 
 
 PLACES = [
-    ("coordinate_noise", {"sigma_deg": 0.05}),
-    ("disc", {"radius_m": 3000.0}),
-    ("donut", {"inner_m": 500.0, "outer_m": 3000.0}),
-    ("grid", {"cell_m": 5000.0}),
-    ("rigid_motion", {}),
-    ("distance_noise", {"sigma_km": 3.0}),
-    ("lipschitz_embedding", {"n_reference_sets": 5}),
+    ("coordinate_noise", {"sigma_deg": 0.05}), ("disc", {"radius_m": 3000.0}),
+    ("donut", {"inner_m": 500.0, "outer_m": 3000.0}), ("grid", {"cell_m": 5000.0}), ("rigid_motion", {}),
+    ("distance_noise", {"sigma_km": 3.0}), ("lipschitz_embedding", {"n_reference_sets": 5}),
     ("swap", {"outer_m": 30_000.0}),
-]
-AREA = shapely.box(7, 49, 10, 52)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "options"), PLACES)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_places_do_not_leak(people, tmp_path, method, options, suffix):
     before = people.copy()
-    addresses = pd.DataFrame(
-        np.random.default_rng(2).uniform([50, 8], [51, 9], (200, 2)), columns=["lat_deg", "lon_deg"]
-    )
-    inputs = {"area": AREA, "candidates": addresses}
+    inputs = {"area": AREA, "candidates": places(200, 2)}
     out = protect_into(
         people, tmp_path / "release", method=method, options=options, quasi=["sex"], lat="lat", lon="lon",
         suffix=suffix, **{name: inputs[name] for name in inputs if name in find(method).public},
@@ -125,11 +105,7 @@ def test_geopackage_does_not_leak(people, tmp_path):
     assert _leaks(out, secrets) == []
     released = read_file(out / "release.gpkg")
     assert released.crs == points.crs
-    moved = np.hypot(
-        released.geometry.x.to_numpy()[:, None] - points.geometry.x.to_numpy(),
-        released.geometry.y.to_numpy()[:, None] - points.geometry.y.to_numpy(),
-    )
-    assert moved.min() > 1
+    assert min(points.geometry.distance(one).min() for one in released.geometry) > 1
 
 
 TABLES = [
@@ -159,50 +135,14 @@ def test_tables_do_not_leak(people, tmp_path, method, options):
 
 def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
     people["mark"] = np.arange(N)
-    both = [
-        pd.read_csv(
-            protect_into(
-                people,
-                tmp_path / name,
-                method="coordinate_noise",
-                quasi="sex",
-                lat="lat",
-                lon="lon",
-                keep="mark",
-                keep_identifiers=True,
-            )
-            / "release.csv"
-        )
-        for name in "ab"
-    ]
+    given = {"quasi": "sex", "lat": "lat", "lon": "lon", "keep": "mark", "keep_identifiers": True}
+    made = [protect_into(people, tmp_path / name, method="coordinate_noise", **given) for name in "ab"]
+    both = [pd.read_csv(folder / "release.csv") for folder in made]
     # 60 records in their old order, or twice in the same, by chance: 1 / 60!.
     assert both[0]["mark"].tolist() != list(range(N))
     assert both[0]["mark"].tolist() != both[1]["mark"].tolist()
     matched = both[0].merge(both[1], on="mark")
     assert (matched["lat_x"] != matched["lat_y"]).all()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"method": "blur"}, "there are"),
-        ({"method": "degree_anonymity"}, "tables or places, got .degree_anonymity., which is for network"),
-        ({"method": "swap"}, "`candidates`"),
-        ({"method": "donut", "lat": None, "lon": None}, "`lat` and `lon`"),
-        ({"method": "donut", "lon": None}, "together"),
-        ({"method": "donut", "lat": "name"}, "numbers"),
-        ({"method": "mondrian", "quasi": ()}, "`quasi`"),
-        ({"method": "add_noise", "quasi": "sex"}, "numeric column"),
-        ({"method": "k_epsilon", "quasi": ["age"]}, "`epsilon_quasi`"),
-        ({"method": "donut", "options": {"inner_m": -1.0}}, "`inner_m`"),
-        ({"method": "donut", "keep": "shoe"}, "`keep`"),
-    ],
-)
-def test_bad_input_writes_nothing(people, tmp_path, changes, message):
-    arguments = {"quasi": ["sex"], "lat": "lat", "lon": "lon", **changes}
-    with pytest.raises((ParameterError, DataError), match=message):
-        protect_into(people, tmp_path / "release", **arguments)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
@@ -218,18 +158,10 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"], attacks=["exact_join"]).passed
 
 
-def _csv(table, folder):
-    table.to_csv(folder / "people.csv", index=False)
-    return folder / "people.csv"
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_that_k_of_1_protects_nobody_is_said(people, tmp_path, k):
-    path = _csv(people, tmp_path)
-    made = call(
-        tmp_path, "protect", path, "--method", "mondrian", "--set", f"k={k}", "--quasi", "sex,age", "--out", "r"
-    )
-    assert made.returncode == 0, made.stderr
+    people.to_csv(tmp_path / "people.csv", index=False)
+    made = call(tmp_path, f"protect people.csv --method mondrian --set k={k} --quasi sex,age --out r", code=0)
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))
     assert f"guaranteed: {manifest['guarantee']}" in made.stdout
     smallest = read_file(tmp_path / "r" / "release.csv").groupby(["sex", "age"]).size().min()
@@ -269,8 +201,7 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
 def test_the_manifest_is_a_key_to_the_release(tmp_path, people):
     people.to_csv(tmp_path / "p.csv", index=False, sep=";", encoding="cp1252")
     line = ["protect", "p.csv", "--method", "mondrian", "--set", "k=5", "--quasi", "age,sex", "--out", "release"]
-    done = call(tmp_path, *line)
-    assert done.returncode == 0, done.stderr
+    done = call(tmp_path, *line, code=0)
     assert "columns left out: name, pay, ill, lat, lon (--keep" in done.stdout
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert manifest["written_with"]["separator"] == ";"

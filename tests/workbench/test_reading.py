@@ -159,7 +159,6 @@ def test_names_that_are_one_name_for_python_are_two_columns(tmp_path):
 
 
 def records(n=40, **further):
-    """Return a table of persons with further columns of texts."""
     rng = np.random.default_rng(0)
     plain = {"sex": rng.choice(["m", "f"], n), "age": rng.integers(18, 90, n).astype(str)}
     return pd.DataFrame(plain | {name: [text(i) for i in range(n)] for name, text in further.items()})

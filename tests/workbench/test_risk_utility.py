@@ -9,23 +9,15 @@ import pytest
 import reident as rd
 from judged import records
 from reident.workbench.ru_map import plan
-
-pytestmark = pytest.mark.whole
+from samples import drawn
 
 SMALL = {"n_known": 10, "overlap": 0.5, "n_released": 30, "repetitions": 2, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def places():
-    rng = np.random.default_rng(1)
-    return pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], 80),
-            "age": rng.integers(2, 7, 80) * 10,
-            "lat_deg": rng.uniform(50, 52, 80),
-            "lon_deg": rng.uniform(8, 11, 80),
-        }
-    )
+    table = drawn(80, 1, sex=["f", "m"], age=(2, 7), lat_deg=(50.0, 52.0), lon_deg=(8.0, 11.0))
+    return table.assign(age=10 * table["age"])
 
 
 METHODS = [{"name": "coordinate_noise", "sigma_deg": [0.001, 0.3]}, "rigid_motion"]

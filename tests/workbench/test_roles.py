@@ -1,12 +1,8 @@
-"""Roles of columns are proposed by names and values, with a reason."""
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from reident.workbench.opening import describe
-
-pytestmark = pytest.mark.whole
 
 
 def test_roles_are_proposed_with_a_reason():

@@ -1,5 +1,3 @@
-"""The search of `assess`: what it judges, keeps and goes on from."""
-
 import signal
 import subprocess
 import sys
@@ -17,8 +15,7 @@ from reident.workbench.candidates import Evaluator, step_text
 from reident.workbench.making import Step
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.search import search_release, slots_of
-
-pytestmark = pytest.mark.whole
+from samples import drawn
 
 #: A process that is killed outright before the third candidate of its own.
 KILLED = """
@@ -37,17 +34,8 @@ def persons():
 
 
 def people():
-    rng = np.random.default_rng(3)
-    n = 120
-    return pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "age": rng.integers(20, 90, n),
-            "ill": rng.choice(["flu", "gout"], n),
-            "lat_deg": rng.uniform(50, 51, n),
-            "lon_deg": rng.uniform(8, 9, n),
-        }
-    )
+    places = {"lat_deg": (50.0, 51.0), "lon_deg": (8.0, 9.0)}
+    return drawn(120, 3, sex=["f", "m"], age=(20, 90), ill=["flu", "gout"], **places)
 
 
 def search(persons, folder):
@@ -60,7 +48,6 @@ def search(persons, folder):
 
 
 def counted(monkeypatch, stop_after=None, how=None):
-    """Count the candidates judged, and end the process or the search after some."""
     judged, real = [], Evaluator.evaluate_steps
 
     def judge(self, steps, shown):

@@ -1,5 +1,3 @@
-"""Files that carry types: sheets, Parquet, Stata, SPSS and geographic ones come with what they hold."""
-
 import datetime as dt
 
 import geopandas as gpd
@@ -11,22 +9,14 @@ import pytest
 import reident as rd
 from reident.base import DataError, ParameterError
 from reident.workbench.columns import type_values
-
-pytestmark = pytest.mark.whole
+from samples import drawn
 
 
 @pytest.fixture(scope="module")
 def persons():
-    rng = np.random.default_rng(3)
-    n = 60
-    return pd.DataFrame(
-        {
-            "plz": [f"{i:05d}" for i in rng.integers(1000, 2000, n)],
-            "age": rng.integers(20, 90, n),
-            "pay": rng.normal(50, 9, n).round(2),
-            "ill": rng.choice(["flu", "gout"], n),
-        }
-    )
+    pay = lambda rng, n: rng.normal(50, 9, n).round(2)  # noqa: E731
+    table = drawn(60, 3, plz=(1000, 2000), age=(20, 90), pay=pay, ill=["flu", "gout"])
+    return table.assign(plz=table["plz"].map("{:05d}".format))
 
 
 def test_excel_with_a_cover_sheet(tmp_path, persons):

@@ -39,12 +39,7 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
     with pytest.raises(ParameterError, match="`areas` must be left out"):
         protect_into(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
     with pytest.raises(ParameterError, match="`area` must be left out"):
-        rd.risk_utility(
-            table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}),
-            ["disc"],
-            ["nearest_place"],
-            public={"area": areas},
-        )
+        rd.risk_utility(places, ["disc"], ["nearest_place"], public={"area": areas})
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
         rd.assess(table[["sex"]], quasi="sex", public={"candidates": places}, progress=False)
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
@@ -54,27 +49,12 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
 
 
 def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
-    release = protect_into(
-        rd.workbench.open_file(folder / "nocrs.gpkg").data,
-        tmp_path / "r",
-        method="donut",
-        quasi="sex",
-        crs="EPSG:32618",
-    )
+    points = rd.workbench.open_file(folder / "nocrs.gpkg").data
+    release = protect_into(points, tmp_path / "r", method="donut", quasi="sex", crs="EPSG:32618")
     assert gpd.read_file(release / "release.gpkg").crs == "EPSG:32618"
-    done = call(
-        folder, "protect", "nocrs.gpkg", "--crs", "EPSG:32618", "--quasi", "sex", "--method", "donut", "--out",
-        str(tmp_path / "s"),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    call(folder, "protect nocrs.gpkg --crs EPSG:32618 --quasi sex --method donut --out", tmp_path / "s", code=0)
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
-        protect_into(
-            pd.read_csv(folder / "people.csv")[["sex"]],
-            tmp_path / "t",
-            method="mondrian",
-            quasi="sex",
-            crs="EPSG:32618",
-        )
+        protect_into(pd.DataFrame(points[["sex"]]), tmp_path / "t", method="mondrian", quasi="sex", crs="EPSG:32618")
 
 
 @pytest.mark.parametrize(
@@ -101,22 +81,15 @@ def test_parameters_of_a_method_are_set_once_and_by_a_method():
 
 def test_what_is_said_of_records_is_refused_for_a_network(folder, tmp_path):
     for option in (["--quasi", "u"], ["--crs", "EPSG:4326"], ["--missing-values", "drop"], ["--person", "u"]):
-        done = call(folder, "protect", "friends.csv", "--method", "naive", *option, "--out", str(tmp_path / "r"))
-        assert done.returncode == 2
+        done = call(folder, "protect friends.csv --method naive --out", tmp_path / "r", *option, code=2)
         assert "must be left out for a network" in done.stderr
-    done = call(
-        folder, "protect", "people.csv", "--quasi", "sex", "--method", "mondrian", "--ends", "a,b", "--out", "r"
-    )
+    done = call(folder, "protect people.csv --quasi sex --method mondrian --ends a,b --out r")
     assert "`ends` must be left out" in done.stderr
 
 
 @pytest.mark.parametrize("option", [["--public", "areas=districts.gpkg"], ["--public", "candidates=people.csv"]])
 def test_a_public_input_that_the_method_does_not_take_is_refused_on_the_command_line(folder, tmp_path, option):
-    release = str(tmp_path / "r")
-    done = call(
-        folder, "protect", "people.csv", "--quasi", "sex", "--lat", "lat", "--lon", "lon", "--method", "donut", *option,
-        "--out", release,
-    )  # fmt: skip
-    assert done.returncode == 2
+    line = "protect people.csv --quasi sex --lat lat --lon lon --method donut --out"
+    done = call(folder, line, tmp_path / "r", *option, code=2)
     assert "must be left out, nothing here uses it (donut)" in done.stderr
     assert not (tmp_path / "r").exists()

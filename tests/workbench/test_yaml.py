@@ -60,17 +60,22 @@ def test_aliases_rings_and_towers_are_refused_at_once(text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "words"),
     [
-        "keep: 7", "keep: age", "keep: [yes, 3]", "withhold: {age: true}", "places: 7", "places: {lat: age}",
-        "columns: {age: 7}", "columns: [age]", "columns: {1: {role: other}}",
-        "limit: yes", "file: 3",
-        "chain: [{method: mondrian, columns: age}]", "chain: [{method: mondrian, columns: [1]}]", "population: many",
+        ("- 1", "`recipe` must be a mapping"), ("chian: []", "`recipe` must be one of"), ("a: [", "YAML"),
+        ("columns: {a: {role: king}}", "`role of a`"), ("columns: {age: 7}", "age"), ("columns: [age]", "columns"),
+        ("columns: {1: {role: other}}", "1"), ("keep: age", "keep"), ("keep: [yes, 3]", "keep"),
+        ("withhold: {age: true}", "withhold"), ("places: 7", "places"), ("places: {lat: age}", "lon"),
+        ("file: 3", "file"), ("limit: yes", "limit"), ("limit: 25", "`limit`"), ("population: many", "population"),
+        ("missing_values: maybe", "`missing_values`"), ("chain: [{method: blur}]", "there are"),
+        ("chain: [{method: mondrian, parameters: {k: 0}}]", "`k`"), ("chain: [{parameters: {k: 2}}]", "`chain`"),
+        ("chain: [{method: mondrian, columns: age}]", "columns"),
+        ("chain: [{method: mondrian, columns: [1]}]", "columns"),
     ],
 )  # fmt: skip
-def test_a_recipe_with_a_value_of_the_wrong_kind_is_refused(tmp_path, text):
+def test_a_wrong_recipe_is_refused(tmp_path, text, words):
     (tmp_path / "recipe.yaml").write_text(text)
-    with pytest.raises((ParameterError, DataError)):
+    with pytest.raises((ParameterError, DataError), match=words):
         read_recipe(tmp_path / "recipe.yaml")
 
 
