@@ -66,8 +66,9 @@ def read_files(table: str, known: str) -> OverlappingFiles:
         if twice := read.index[read.index.duplicated()].tolist():
             raise ParameterError(f"`{name}` must have one record an `id`, got {twice[0]!r} twice")
         tables.append(read)
-    common = tables[0].index.intersection(tables[1].index, sort=False)
-    return OverlappingFiles(*tables, pd.DataFrame({"release": common, "known": common}))
+    original, background = tables
+    common = original.index[original.index.isin(background.index)]
+    return OverlappingFiles(original, background, pd.DataFrame({"release": common, "known": common}))
 
 
 @lru_cache(maxsize=32)
