@@ -58,7 +58,7 @@ def netflix_trial(
     Returns
     -------
     dict
-        Shares of attacked users that are named, and rightly; share of the ratings that the release keeps.
+        Shares of attacked users that are named, and rightly.
     """
     histories = _simulated(n_users, n_items, n_ratings)
     ratings = histories[0]
@@ -75,8 +75,7 @@ def netflix_trial(
             for item, value, day in zip(items, stars, days, strict=True)
         ]
 
-    shares = _attacked(released, np.arange(ratings.n_users), histories, known, n_known, attacks, rng)
-    return {**shares, "kept": len(released.users) / len(ratings.users)}
+    return _attacked(released, np.arange(n_users), histories, known, n_known, attacks, rng)
 
 
 def search_trial(
@@ -92,8 +91,7 @@ def search_trial(
     def known(items: IntArray, _: IntArray) -> list[_Known]:
         return [(int(item), None, None) for item in items]
 
-    shares = _attacked(released, owners, histories, known, n_known, attacks, rng)
-    return {**shares, "kept": len(released.users) / len(histories[0].users)}
+    return _attacked(released, owners, histories, known, n_known, attacks, rng)
 
 
 def _attacked(

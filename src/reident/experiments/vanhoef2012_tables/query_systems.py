@@ -48,8 +48,7 @@ def auditing_trial(rng: np.random.Generator, *, group_size: int, n_records: int 
 
 def sampling_trial(rng: np.random.Generator, *, rate: float) -> dict[str, Any]:
     """Publish a random sample of Adult and count the sampled persons that are unique in the whole table."""
-    exposure = sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng)
-    return {"unique_share": exposure.unique_in_table, "exposed_share": exposure.exposed_share}
+    return {"exposed_share": sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng).exposed_share}
 
 
 def averaging_trial(
@@ -59,14 +58,7 @@ def averaging_trial(
     with seeded_noise():
         averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
     counts = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
-    return [
-        {
-            "n": int(n),
-            "estimate": float(averaged.estimates[n - 1]),
-            "off": float(abs(averaged.estimates[n - 1] - truth)),
-        }
-        for n in counts
-    ]
+    return [{"n": int(n), "off": float(abs(averaged.estimates[n - 1] - truth))} for n in counts]
 
 
 def response_trial(
@@ -76,10 +68,6 @@ def response_trial(
     truth = np.arange(n) < round(share * n)
     with seeded_noise():
         response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
-    row = response.estimate().loc[True]
+    error = response.estimate().loc[True, "share"] - truth.mean()
     formula = response_variance(truth.mean(), n, truth_probability, 2)
-    return {
-        "epsilon": response.epsilon, "estimate": row["share"], "error": row["share"] - truth.mean(),
-        "z": (row["share"] - truth.mean()) / np.sqrt(formula), "variance": row["variance"],
-        "variance_formula": formula, "covered": bool(row["low"] <= truth.mean() <= row["high"]),
-    }  # fmt: skip
+    return {"error": error, "z": error / np.sqrt(formula), "variance_formula": formula}

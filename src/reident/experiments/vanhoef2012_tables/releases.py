@@ -143,7 +143,7 @@ def intersection_trial(
         rows.append({
             "n_releases": n_releases, "utility": utility, "entropy_bits": entropy,
             "perfect": quality.perfect_correct, "partial": quality.partial_correct, "confidence": quality.confidence,
-            "guessed": quality.guessed, "contradicted": quality.contradicted, "baseline": quality.baseline,
+            "guessed": quality.guessed, "baseline": quality.baseline,
         })  # fmt: skip
     return rows
 
