@@ -122,8 +122,8 @@ def ru_frame(
     """
     check_table(trials, "trials")
     parameters = check_columns(trials, parameter, "parameter", table_name="trials")
-    check_columns(trials, [risk], "risk", table_name="trials")
-    check_columns(trials, [utility], "utility", table_name="trials")
+    for column, name in ((risk, "risk"), (utility, "utility")):
+        check_columns(trials, [column], name, table_name="trials")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     n_bootstrap = check_integer(n_bootstrap, "n_bootstrap", low=1)
     work = f"{n_bootstrap:,} draws of {len(trials):,} trials"
@@ -140,23 +140,12 @@ def ru_frame(
         risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
         picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
         draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
-        rows.append(
-            {
-                "method": key[0],
-                "parameter": ", ".join(parameters),
-                "value": ", ".join(_text(part) for part in key[1:]),
-                "attack": attack,
-                "analysis": analysis,
-                "risk": risks.mean(),
-                "risk_low": _quantile(risks, tail),
-                "risk_high": _quantile(risks, 1 - tail),
-                "risk_worst": risks.max(),
-                "utility": utilities.mean(),
-                "utility_low": _quantile(utilities, tail),
-                "utility_high": _quantile(utilities, 1 - tail),
-                "n": len(group),
-            }
-        )
+        row = {"method": key[0], "parameter": ", ".join(parameters), "value": ", ".join(map(_text, key[1:]))}
+        row |= {"attack": attack, "analysis": analysis, "n": len(group), "risk_worst": risks.max()}
+        for name, values in (("risk", risks), ("utility", utilities)):
+            row |= {name: values.mean(), f"{name}_low": _quantile(values, tail)}
+            row[f"{name}_high"] = _quantile(values, 1 - tail)
+        rows.append(row)
     mean_risk, mean_utility = (np.stack(parts) for parts in zip(*draws, strict=True))
     share = np.mean([_undominated(mean_risk[:, b], mean_utility[:, b]) for b in range(n_bootstrap)], axis=0)
     return pd.DataFrame(rows).assign(undominated=share)[COLUMNS]
@@ -222,16 +211,11 @@ def frontier(frame: pd.DataFrame, *, limit: float | None = None) -> pd.DataFrame
     if limit is None:
         return chosen.assign(advice=risks)
     within = chosen["risk_high"] <= check_real(limit, "limit", low=0)
-    first = within.idxmax() if within.any() else -1
     words = {True: "is within the limit, at less utility", False: f"is above the limit of {limit:.0%}"}
-    return chosen.assign(
-        advice=[
-            f"most useful release within the limit of {limit:.0%}: {risk}"
-            if row == first
-            else f"{risk} {words[allowed]}"
-            for row, (risk, allowed) in enumerate(zip(risks, within, strict=True))
-        ]
-    )
+    advice = [f"{risk} {words[allowed]}" for risk, allowed in zip(risks, within, strict=True)]
+    if within.any():
+        advice[within.idxmax()] = f"most useful release within the limit of {limit:.0%}: {risks[within.idxmax()]}"
+    return chosen.assign(advice=advice)
 
 
 def _text(value: Any) -> str:

@@ -42,25 +42,25 @@ def embedded_file(name: str) -> Path:
 
 
 def remote_file(name: str) -> Path:
-    """Return the path of a data set's file, embedded, supplied by the user or fetched, its checksum verified.
-
-    Parameters
-    ----------
-    name : str
-        A file named in ``data/registry.toml``, for example ``"casc/census.csv"``.
+    """Return the path of a file named in ``data/registry.toml``, embedded, supplied or fetched, its checksum verified.
 
     Raises
     ------
     DataError
-        If the file is nowhere to be had or is not the one it should be. The message says what is missing, where it
-        comes from, which checksum it must have and where to put it.
+        If the file is nowhere to be had or is not the one it should be; the message says where to put it.
     """
     entry = registry()[check_choice(name, "name", sorted(registry()))]
     if entry.get("embedded"):
         return embedded_file(name)
     folder = os.environ.get("REIDENT_DATA")
-    if folder and (Path(folder) / name).is_file():
-        return _verified(Path(folder) / name, entry["sha256"])
+    if folder and (supplied := Path(folder) / name).is_file():
+        digest = hashlib.sha256(supplied.read_bytes()).hexdigest()
+        if digest != entry["sha256"]:
+            raise DataError(
+                f"the file {supplied.name!r} has sha256 {digest}, expected {entry['sha256']}: it is damaged or another "
+                "edition"
+            )
+        return supplied
     advice = (
         f"put it at $REIDENT_DATA/{name} (sha256 {entry['sha256']}; source: {entry['source']}; "
         f"licence: {entry['licence']}; REIDENT_DATA is {folder or 'not set'})"
@@ -69,27 +69,13 @@ def remote_file(name: str) -> Path:
         raise DataError(f"the data set {name!r} is not here and is never downloaded: {advice}")
     import pooch
 
+    known_hash, cache_folder = f"sha256:{entry['sha256']}", pooch.os_cache("reident")
     try:
-        fetched = pooch.retrieve(
-            entry["url"],
-            known_hash=f"sha256:{entry['sha256']}",
-            fname=name.replace("/", "_"),
-            path=pooch.os_cache("reident"),
-        )
+        return Path(pooch.retrieve(entry["url"], known_hash, fname=name.replace("/", "_"), path=cache_folder))
     except Exception as error:
         raise DataError(
             f"the data set {name!r} could not be fetched from {entry['url']} ({error}): {advice}"
         ) from error
-    return Path(fetched)
-
-
-def _verified(path: Path, sha256: str) -> Path:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if digest != sha256:
-        raise DataError(
-            f"the file {path.name!r} has sha256 {digest}, expected {sha256}: it is damaged or another edition"
-        )
-    return path
 
 
 def load_places(country: str = "germany") -> pd.DataFrame:

@@ -43,16 +43,10 @@ csv.field_size_limit(2**31 - 1)
 def read_delimited(
     path: Path, *, separator: str | None = None, encoding: str | None = None, names: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
-    """Read a text file as a table of texts, an empty cell as ``""``.
+    """Read a text file as a table of texts; return it, the dialect, and a sentence for each step beyond splitting.
 
-    Every line of the file is in the table, named among the sentences returned, or an error: a quote that is never
-    closed is read as a letter, it does not swallow the records below it.
-
-    Returns
-    -------
-    tuple of DataFrame, dict, list of str
-        The cells; the dialect (``separator``, ``encoding``, ``quote``); what was done besides splitting, a sentence
-        each.
+    Every line of the file is in the table, named among the sentences, or an error: a quote that is never closed is read
+    as a letter, it does not swallow the records below it.
 
     Raises
     ------
@@ -68,25 +62,16 @@ def read_delimited(
 
 
 def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str]]:
-    """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the file is no text, or not of that encoding.
-    """
+    """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses."""
     return _decode(bytes_of(path), encoding, path.name)
 
 
 def rows_of_text(
     text: str, name: str, separator: str | None = None
 ) -> tuple[list[list[str]], dict[str, Any], list[str]]:
-    """Split text into rows of cells, without the comments above them.
+    """Split text into rows of cells without the comments above them; return rows, dialect and receipts.
 
-    Returns
-    -------
-    tuple of list, dict, list of str
-        The rows; ``separator`` (a blank: any run of blanks and tabs) and ``quote``; receipts.
+    The dialect is ``separator`` (a blank: any run of blanks and tabs) and ``quote``.
     """
     text = text.rstrip("\x1a")  # the end of a file under DOS
     n_lines = text.count("\n")
@@ -140,13 +125,8 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
     """Split a text into records; the number of lines is the control.
 
     Where a quote is not closed, or closes in the middle of a cell, each line with as many fields as the others is a
-    record, and the quote a letter.
-
-    Raises
-    ------
-    DataError
-        If such a line has another number of fields, or a quote opens on one line and closes on another while each of
-        these lines has as many fields as a record.
+    record, and the quote a letter; a line with another number of fields is an error. So is a quote that opens on one
+    line and closes on another while each of these lines has as many fields as a record.
     """
     if separator == " ":  # any run of blanks and tabs
         text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))

@@ -23,12 +23,7 @@ def table_of_rows(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Find the header among rows of cells, and return the rows below it as a table; `gap` is an empty cell.
 
-    With `names` there is none, unless it says the same.
-
-    Raises
-    ------
-    DataError
-        If the first line looks like a record, whose values would become names of columns.
+    With `names` there is none, unless it says the same. A first line that looks like a record is an error.
     """
     receipts: list[str] = []
     filled = [sum(_text(cell) != "" for cell in row) for row in rows[:SAMPLE]]

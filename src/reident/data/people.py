@@ -162,11 +162,8 @@ def voter_list(
     group = _shared([share for *_, share in _AGES], n, place, alike.get("age", 0.0), rng)
     low, high = (np.array([ages[end] for ages in _AGES])[group] for end in (0, 1))
     age = rng.integers(low, high + 1)
-    if place is None:
-        sex = np.where(rng.random(n) < _SHARE_OF_WOMEN, "female", "male")
-    else:
-        shares = [_SHARE_OF_WOMEN, 1 - _SHARE_OF_WOMEN]
-        sex = np.array(["female", "male"])[_shared(shares, n, place, alike.get("sex", 0.0), rng)]
+    sexes, shares = np.array(["female", "male"]), [_SHARE_OF_WOMEN, 1 - _SHARE_OF_WOMEN]
+    sex = sexes[_shared(shares, n, place, alike.get("sex", 0.0), rng)]
     table = pd.DataFrame(
         {
             "voter_id": np.arange(1, n + 1),
@@ -183,7 +180,6 @@ def voter_list(
 
 
 def _alike(clustered: bool | Mapping[str, float]) -> Mapping[str, float]:
-    """Return the correlation of neighbours by attribute; none for independent attributes."""
     if isinstance(clustered, bool):
         return CLUSTERED if clustered else {}
     check_mapping(clustered, "clustered")

@@ -24,16 +24,9 @@ from reident.base import (
 from reident.networks.graph import Network, as_network, distinct, network_from_edges
 
 if TYPE_CHECKING:
-    from shapely.geometry.base import BaseGeometry
+    pass
 
 _KM_PER_DEGREE = np.pi * 6371.0 / 180.0
-
-
-def inside(area: BaseGeometry, lat_deg: FloatArray, lon_deg: FloatArray) -> np.ndarray:
-    """Tell for each point whether it lies inside `area` (a prepared shapely polygon, degrees)."""
-    import shapely
-
-    return shapely.contains_xy(area, lon_deg, lat_deg)
 
 
 def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArray, FloatArray]:
@@ -58,27 +51,26 @@ def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArra
     DataError, ParameterError
         If the area is not a valid polygon in degrees, or `n` is negative.
     """
+    import shapely
+
     polygon = check_area(area)
     n = check_integer(n, "n", low=0)
     afford(100 * n, "n", f"{n:,} points", "draw fewer at once")
     rng = check_rng(rng)
     west, south, east, north = polygon.bounds
     low, high = np.sin(np.radians([south, north]))
-    lat_parts: list[FloatArray] = []
-    lon_parts: list[FloatArray] = []
+    parts: list[FloatArray] = [np.empty((2, 0))]
     missing, share = n, 0.5
     while missing > 0:
         tries = int(missing / share * 1.1) + 32
         lat = np.degrees(np.arcsin(rng.uniform(low, high, tries)))
         lon = rng.uniform(west, east, tries)
-        hit = np.flatnonzero(inside(polygon, lat, lon))
+        hit = np.flatnonzero(shapely.contains_xy(polygon, lon, lat))
         share = max(hit.size / tries, 1e-4)
-        lat_parts.append(lat[hit[:missing]])
-        lon_parts.append(lon[hit[:missing]])
+        parts.append(np.stack([lat, lon])[:, hit[:missing]])
         missing -= min(missing, hit.size)
-    if n == 0:
-        return np.empty(0), np.empty(0)
-    return np.concatenate(lat_parts), np.concatenate(lon_parts)
+    lat_deg, lon_deg = np.concatenate(parts, axis=1)
+    return lat_deg, lon_deg
 
 
 def population(
@@ -113,6 +105,8 @@ def population(
     DataFrame
         One row a person: the columns of `shares` but ``share``, then ``lat_deg`` and ``lon_deg``.
     """
+    import shapely
+
     check_table(places, "places")
     check_columns(places, ["lat_deg", "lon_deg", "population"], "places", table_name="places")
     check_columns(check_table(shares, "shares"), ["share"], "shares", table_name="shares")
@@ -131,7 +125,7 @@ def population(
         lon[wanted] = chosen[:, 1] + east_km / (_KM_PER_DEGREE * np.cos(np.radians(chosen[:, 0])))
         if polygon is None:
             break
-        wanted = wanted[~inside(polygon, lat[wanted], lon[wanted])]
+        wanted = wanted[~shapely.contains_xy(polygon, lon[wanted], lat[wanted])]
     who = rng.choice(len(shares), n, p=shares["share"].to_numpy(float))
     persons = shares.drop(columns="share").iloc[who].reset_index(drop=True)
     return persons.assign(lat_deg=lat, lon_deg=lon)

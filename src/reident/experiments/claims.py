@@ -99,12 +99,12 @@ class Claim:
 
 
 def claims(stem: str) -> list[Claim]:
-    """Return the claims of a document, as ``data/published/<stem>.yaml`` holds them.
+    """Return the claims of a document.
 
     Parameters
     ----------
     stem : str
-        The document's or the part's file, such as ``"kroll2015"``.
+        The document's or the part's file in ``data/published``, such as ``"kroll2015"``.
 
     Returns
     -------
@@ -112,10 +112,8 @@ def claims(stem: str) -> list[Claim]:
 
     Raises
     ------
-    ParameterError
-        If there is no such file.
-    DataError
-        If an entry is unknown, or a table has no margin with a reason, or a claim no day.
+    ParameterError, DataError
+        If there is no such file, an entry is unknown, a table has no margin with a reason, or a claim no day.
     """
     folder = data_folder() / "published"
     check_choice(stem, "stem", sorted(file.stem for file in folder.glob("*.yaml")))
@@ -140,21 +138,18 @@ def _claim(entry: dict[str, Any], file: str) -> Claim:
     if unknown := entry.keys() - {field.name for field in fields(Claim)}:
         raise DataError(f"{file}, {name}: `{min(unknown)}` is no entry of a claim")
     claim = Claim(**{**entry, "since": str(entry.get("since", ""))})
-    problems = {
-        f"`kind` must be one of {', '.join(KINDS)}": claim.kind not in KINDS,
-        "`since` must say on which day the rule was fixed": not claim.since,
-        "`margin` must be above 0 and `reason` must say why": claim.kind == "table"
-        and not (claim.margin > 0 and claim.reason),
-        "`design` must give `datasets` and `repetitions`": claim.kind == "table"
-        and claim.design.keys() != {"datasets", "repetitions"},
-        "`value` with `cells`, or a number `published`": claim.kind == "table"
-        and not (claim.value and claim.cells)
-        and not isinstance(claim.published, int | float),
-        f"`effect: form` must be one of {', '.join(FORMS)}": bool(claim.effect)
-        and claim.effect.get("form") not in FORMS,
-        "`published` must be what the document says": claim.kind == "exact" and claim.published is None,
+    is_number, is_table = isinstance(claim.published, int | float), claim.kind == "table"
+    has_design = {*claim.design} == {"datasets", "repetitions"}
+    rules = {
+        f"`kind` must be one of {', '.join(KINDS)}": claim.kind in KINDS,
+        "`since` must say on which day the rule was fixed": claim.since,
+        "`margin` must be above 0 and `reason` must say why": not is_table or (claim.margin > 0 and claim.reason),
+        "`design` must give `datasets` and `repetitions`": not is_table or has_design,
+        "`value` with `cells`, or a number `published`": not is_table or (claim.value and claim.cells) or is_number,
+        f"`effect: form` must be one of {', '.join(FORMS)}": not claim.effect or claim.effect.get("form") in FORMS,
+        "`published` must be what the document says": claim.kind != "exact" or claim.published is not None,
     }
-    for problem, is_broken in problems.items():
-        if is_broken:
-            raise DataError(f"{file}, {name}: {problem}")
+    for rule, holds in rules.items():
+        if not holds:
+            raise DataError(f"{file}, {name}: {rule}")
     return claim

@@ -32,13 +32,8 @@ def versions() -> dict[str, str]:
 def code_key(trial: Callable[..., Any]) -> str:
     """Hash the code behind a trial: its module, the modules beside it and the subpackages it imports, and libraries.
 
-    Comments, docstrings and layout do not count. A function typed into a notebook has no key.
-
-    Raises
-    ------
-    ParameterError
-        If a file of the package was changed after this process had imported it: the key would be that of the new code,
-        the numbers those of the old.
+    Comments, docstrings and layout do not count. A function typed into a notebook has no key. A file that was changed
+    after this process had imported it is a `ParameterError`: the key would be that of the new code, the numbers old.
     """
     if trial.__module__ == "__main__" or not Path(trial.__code__.co_filename).is_file():
         return "typed into a notebook"

@@ -81,7 +81,6 @@ def compare(
 
 
 def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> dict[str, Any]:
-    """Return the columns of one claim."""
     row = {name: getattr(claim, name) for name in
            ("item", "place", "kind", "published", "reason", "since", "calibrated", "algorithm")}  # fmt: skip
     row |= {"data": data, "margin": claim.margin or np.nan, "verdict": "open", "note": claim.note}

@@ -80,11 +80,8 @@ class Verdict:
     is_undecidable: bool
     is_supported: np.ndarray  # by cell: the published value is precise enough to be judged
     margin: np.ndarray
-    mean_deviation: float  # of the supported cells
     rms: tuple[float, float, float]  # in margins: estimate, lower and upper bound
-    is_within: np.ndarray  # by cell, False where not supported: the interval lies within three margins
-    is_beyond: np.ndarray  # the interval lies outside three margins (Holm)
-    is_nonzero: np.ndarray  # the interval leaves out zero (Holm): a real deviation, of whatever size
+    is_nonzero: np.ndarray  # by cell: the interval leaves out zero (Holm), a real deviation of whatever size
 
 
 def components(values: np.ndarray) -> Components:
@@ -205,10 +202,9 @@ def holm(p_values: np.ndarray, alpha: float) -> np.ndarray:
 def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     """Judge one table at one look."""
     margins, is_supported = support(parts, table)
-    cells = np.flatnonzero(is_supported)
+    cells, is_nonzero = np.flatnonzero(is_supported), np.zeros(is_supported.size, dtype=bool)
     if cells.size < max(1, is_supported.size / 2):
-        none = np.zeros(is_supported.size, dtype=bool)
-        return Verdict("open", True, is_supported, margins, np.nan, (np.nan, 0, np.inf), none, none, none)
+        return Verdict("open", True, is_supported, margins, (np.nan, 0, np.inf), is_nonzero)
     margin, n, within = margins[cells], parts.n[cells], parts.within[cells]
     x = (parts.mean - table.published)[cells] / margin
     published_se = published_error(parts, table)[cells] / margin
@@ -225,15 +221,13 @@ def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     total = (np.diag(cov) / n / margin**2).mean()
     total += max(((np.diag(cov) + fewer) / margin**2).mean(), 0) / table.n_datasets
     rms = rms_interval(x, error, total, along, int(n.min()) - 1, level)
-    is_within, is_beyond, is_nonzero = np.zeros((3, is_supported.size), dtype=bool)
-    is_within[cells] = stats.t.sf((CELL_FACTOR - np.abs(x)) / error, df) <= CELL_LEVEL * level
-    is_beyond[cells] = holm(stats.t.sf((np.abs(x) - CELL_FACTOR) / error, df), level / 2)
+    is_within = stats.t.sf((CELL_FACTOR - np.abs(x)) / error, df) <= CELL_LEVEL * level
+    is_beyond = holm(stats.t.sf((np.abs(x) - CELL_FACTOR) / error, df), level / 2)
     is_nonzero[cells] = holm(2 * stats.t.sf(np.abs(x) / error, df), level)
-    agrees, differs = rms[2] < 1 and is_within[cells].all(), rms[1] > 1 or is_beyond.any()
+    agrees, differs = rms[2] < 1 and is_within.all(), rms[1] > 1 or is_beyond.any()
     verdict = "agrees" if agrees else "differs" if differs else "open"
     is_undecidable = verdict == "open" and (ours**2).mean() < NEGLIGIBLE * (published_se**2).mean()
-    mean = float((x * margin).mean())
-    return Verdict(verdict, is_undecidable, is_supported, margins, mean, rms, is_within, is_beyond, is_nonzero)
+    return Verdict(verdict, is_undecidable, is_supported, margins, rms, is_nonzero)
 
 
 def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, int] | None:

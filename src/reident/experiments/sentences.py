@@ -13,33 +13,24 @@ from reident.experiments.claims import Claim
 from reident.experiments.decide import SCHEDULE, holm, nominal_level
 
 
-def judge_sentence(
-    by_dataset: np.ndarray, contrasts: np.ndarray, low: np.ndarray, high: np.ndarray, level: float
-) -> tuple[str, np.ndarray]:
-    """Judge a sentence: each contrast of the cells' means lies between `low` and `high`.
-
-    `by_dataset` holds the means of each data set. Agrees if every contrast's interval lies inside (all must pass: no
-    correction), differs if one lies outside (Holm), else open. Contrasts are paired within data sets. "a is larger
-    than b": a - b in (0, inf). "Falls": steps in (-margin, inf), first - last in (margin, inf). "About 1/3": mean in
-    (1/3 - margin, 1/3 + margin). "Independent": all pairs in (-margin, margin).
-    """
-    scores = by_dataset @ contrasts.T
-    n, mean = len(scores), scores.mean(axis=0)
-    error = np.maximum(scores.std(axis=0, ddof=1) / np.sqrt(n), 1e-9)
-    inside = stats.t.sf(np.minimum(mean - low, high - mean) / error, n - 1) <= level
-    outside = holm(stats.t.sf(np.maximum(low - mean, mean - high) / error, n - 1), level)
-    return ("agrees" if inside.all() else "differs" if outside.any() else "open"), mean
-
-
 def decide_sentence(
     effects: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float = 0.05, schedule: tuple[int, ...] = SCHEDULE
 ) -> tuple[str, int, np.ndarray] | None:
-    """Judge `effects[data set, contrast]` at each look; return the first decisive verdict, its data sets, the means."""
+    """Judge `effects[data set, contrast]` at each look; return the first decisive verdict, its data sets, the means.
+
+    A sentence says that each contrast lies between `low` and `high`. It agrees if the interval of every contrast lies
+    inside (all must pass: no correction), differs if one lies outside (Holm), else it is open. "a is larger than b":
+    a - b in (0, inf). "Falls": steps in (-margin, inf), first - last in (margin, inf). "About 1/3": mean in (1/3 -
+    margin, 1/3 + margin). "Independent": all pairs in (-margin, margin).
+    """
     level, decision = nominal_level(schedule, alpha), None
     for n in (n for n in schedule if n <= len(effects)):
-        verdict, mean = judge_sentence(effects[:n], np.eye(effects.shape[1]), low, high, level)
-        decision = verdict, n, mean
-        if verdict != "open":
+        mean = effects[:n].mean(axis=0)
+        error = np.maximum(effects[:n].std(axis=0, ddof=1) / np.sqrt(n), 1e-9)
+        inside = stats.t.sf(np.minimum(mean - low, high - mean) / error, n - 1) <= level
+        outside = holm(stats.t.sf(np.maximum(low - mean, mean - high) / error, n - 1), level)
+        decision = "agrees" if inside.all() else "differs" if outside.any() else "open", n, mean
+        if decision[0] != "open":
             break
     return decision
 
@@ -56,9 +47,8 @@ def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndar
     Constant: all pairs of levels within the margin. Difference: the measure at `high` less that at `low`, within
     `limits`. Level: the mean within the margin of the published number.
     """
-    empty = pd.DataFrame(), np.zeros(0), np.zeros(0)
     if frame.empty:
-        return empty
+        return pd.DataFrame(), np.zeros(0), np.zeros(0)
     effect, m = claim.effect, claim.margin
     form, along, each = effect["form"], effect["along"], list(effect.get("each", []))
     means = frame.pivot_table(index=draws_of(frame), columns=[*each, along], values=claim.measure, sort=False)
@@ -80,7 +70,7 @@ def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndar
         elif form == "level":
             contrasts |= {(key, a): (block[a], claim.published - m, claim.published + m) for a in levels}
     if not contrasts:
-        return empty
+        return pd.DataFrame(), np.zeros(0), np.zeros(0)
     names = [" ".join(str(part) for part in np.hstack([np.atleast_1d(p) for p in name])) for name in contrasts]
     values = pd.concat([series for series, _, _ in contrasts.values()], axis=1, keys=names)
     low, high = (np.array([contrast[i] for contrast in contrasts.values()], dtype=float) for i in (1, 2))

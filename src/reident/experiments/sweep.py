@@ -161,12 +161,8 @@ def sweep(
 
 def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
     """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
-    values = grid.values() if isinstance(grid, Mapping) else ()
-    if (
-        not isinstance(grid, Iterable)
-        or isinstance(grid, str)
-        or any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in values)
-    ):
+    lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
+    if any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in lists):
         raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
     if isinstance(grid, Mapping):
         grid = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
@@ -219,7 +215,7 @@ def _task(
 
 
 class Store:
-    """Finished trials as JSON lines, one append a trial; a torn line is skipped and closed, never cut."""
+    """Finished trials as JSON lines; a torn line is skipped and closed, never cut."""
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.before = path, b""
@@ -230,13 +226,7 @@ class Store:
 
     @contextmanager
     def writing(self, plan: Sequence[Task]) -> Iterator[None]:
-        """Keep other processes from running the same trials while those of `plan` that are not stored are run.
-
-        Raises
-        ------
-        DataError
-            If another process runs them.
-        """
+        """Keep other processes from running the trials of `plan` that are not stored, or raise `DataError`."""
         if self.path is None or all(task.key in self.rows for task in plan):
             yield
             return
@@ -278,9 +268,9 @@ class Store:
 
 def _run(trial: Trial, task: Task, context: Any = None) -> Finished:
     """Run one trial; an error comes back as text."""
-    with_context = {} if context is None else {"context": context}
+    arguments = task.setting if context is None else task.setting | {"context": context}
     try:
-        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **task.setting, **with_context)
+        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **arguments)
         rows = [returned] if isinstance(returned, Mapping) else list(returned)
         plain = [{k: v.item() if isinstance(v, np.generic) else v for k, v in row.items()} for row in rows]
         return task, plain, ""
@@ -328,12 +318,11 @@ def connected(jobs: int, scheduler: Any) -> Iterator[Any]:
     """Yield a client of a running cluster, or of one with `jobs` processes that ends with it."""
     from dask.distributed import Client
 
-    logs = [logging.getLogger(name) for name in ("distributed.scheduler", "distributed.nanny", "distributed.worker")]
-    levels = [log.level for log in logs]
     with ExitStack() as stack:
-        for log, level in zip(logs, levels, strict=True):  # a worker's death is reported with the trial
+        for name in ("scheduler", "nanny", "worker"):  # a worker's death is reported with the trial
+            log = logging.getLogger(f"distributed.{name}")
+            stack.callback(log.setLevel, log.level)
             log.setLevel(logging.CRITICAL)
-            stack.callback(log.setLevel, level)
         if not scheduler:
             scheduler = stack.enter_context(local_cluster(jobs))
         yield scheduler if isinstance(scheduler, Client) else stack.enter_context(Client(scheduler))

@@ -158,11 +158,10 @@ def ru_map_widget(
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 
-    Without a frame it is empty; the result of `map_data`, set as its trait `data`, draws it anew.
-
     Parameters
     ----------
     frame : DataFrame, optional
+        Without a frame the map is empty; the result of `map_data`, set as its trait `data`, draws it anew.
     limit, codes
         As for `ru_map_page`.
     on_release : callable, optional

@@ -67,7 +67,10 @@ def plot_ru_map(
     if "refused" in releases and len(refused := releases[releases["refused"].notna()]):
         ax.plot(refused["utility"], refused["risk"] + 0.02, "^", color="0.5", markersize=4, label="at least (refused)")
     original = frame[frame["method"] == ORIGINAL]
-    at = None if original.empty else (_finite(original["utility"].iloc[0]), float(original["risk"].iloc[0]))
+    at: tuple[float | None, float] | None = None
+    if len(original):
+        utility, risk = original[["utility", "risk"]].astype(float).iloc[0]
+        at = utility if np.isfinite(utility) else None, risk
     lowest, log = float(releases["risk_low"].min()), is_wide(releases["utility"])
     frame_ru_map(ax, limit=limit, risk=f"risk: {panel['attack']}", utility=f"utility: {panel['analysis']}",
                  lowest=lowest, log=log, original=at)  # fmt: skip
@@ -87,10 +90,6 @@ def is_wide(utility: pd.Series) -> bool:
     values = utility.to_numpy(float)
     values = values[np.isfinite(values)]
     return bool(len(values) and values.min() > 0 and values.max() >= _WIDE * values.min())
-
-
-def _finite(utility: float) -> float | None:
-    return float(utility) if np.isfinite(utility) else None
 
 
 def ru_points(trials: pd.DataFrame, by: str, *, risk: str, utility: str, draws: str = "dataset") -> pd.DataFrame:

@@ -91,17 +91,6 @@ def study_runs(
     return runs, at_once
 
 
-def _deciding(runs: list[NotebookRun], budget_min: float | None) -> None:
-    """Let experiments draw data sets until their tables are decided or the budget is spent."""
-    for run in runs:
-        if "budget_min" not in notebook_defaults(run.notebook):
-            able = [name for name, path in experiments().items() if "budget_min" in notebook_defaults(path)]
-            raise ParameterError(f"`decide` needs an experiment with looks, {', '.join(able)}; got {run.name!r}")
-        run.parameters.update(n_datasets=SCHEDULE[-1], repetitions=10)
-        if budget_min is not None:
-            run.parameters["budget_min"] = float(budget_min)
-
-
 def reproduce(
     names: Sequence[str] = (),
     *,
@@ -150,11 +139,15 @@ def reproduce(
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("no experiment is installed: no notebook came with this installation")
-    if decide:
-        _deciding(runs, budget_min)
+    able = [name for name, path in experiments().items() if "budget_min" in notebook_defaults(path)]
     for run in runs:
         if run.name in experiments():
             run.parameters["cache"] = trials_folder(out, run.name)
+        if decide and run.name not in able:
+            raise ParameterError(f"`decide` needs an experiment with looks, {', '.join(able)}; got {run.name!r}")
+        if decide:
+            run.parameters.update(n_datasets=SCHEDULE[-1], repetitions=10)
+            run.parameters.update({} if budget_min is None else {"budget_min": float(budget_min)})
     with page_at_the_end(out, lambda: write_index(out)) as write:
         return run_notebooks(
             runs,
@@ -173,21 +166,7 @@ def reproduce(
 def page_at_the_end(
     out: str | Path, write: Callable[[], Any], names: Sequence[str] = ("index.html",)
 ) -> Iterator[Callable[[], Any]]:
-    """Write the page over all runs at the end, also after an error, which is raised again.
-
-    Parameters
-    ----------
-    out : path
-        The output folder.
-    write : callable
-        Writes the page.
-    names : sequence of str
-        The files that it writes in `out`.
-
-    Yields
-    ------
-    callable
-        Writes the page before the end.
+    """Write the page over all runs, the files `names`, at the end, also after an error; yield its writer.
 
     Raises
     ------
@@ -208,8 +187,7 @@ def page_at_the_end(
         yield write_and_record
     except BaseException:
         with suppress(Exception):
-            if out.is_dir():
-                write_and_record()
+            write_and_record()
         raise
     try:
         write_and_record()

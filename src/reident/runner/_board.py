@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import threading
 from pathlib import Path
@@ -49,10 +48,8 @@ class Board:
             self._bar.set_postfix_str("; ".join(self._running()))
 
     def _running(self) -> list[str]:
-        """Return a line for each notebook that runs."""
         lines = []
         for file in sorted((self._out / WORK).glob(f"*/{CELLS}")):
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                state = json.loads(file.read_text())
-                lines.append(f"{file.parent.name.partition('~')[0]}: cell {state['cell'] + 1} of {state['cells']}")
+            with contextlib.suppress(OSError):
+                lines.append(f"{file.parent.name.partition('~')[0]}: {file.read_text()}")
         return lines

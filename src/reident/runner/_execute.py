@@ -27,17 +27,14 @@ from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 
 #: Files of a run's folder. The record is written last: a folder that has it is complete.
-NOTEBOOK, PAGE, LOG, CELLS, RECORD = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "record.json"
+NOTEBOOK, PAGE, LOG, CELLS, RECORD = "notebook.ipynb", "notebook.html", "log.txt", "cells.txt", "record.json"
 
 #: Between the name of a run and the number of an attempt; no name contains it.
 _SIGN = "~"
 
 
 def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
-    """Execute one notebook as the spec says and publish its folder; return the record, errors of cells included.
-
-    The spec is plain JSON: name, notebook, parameters, out (the output folder), token (of the calling process), key,
-    package (digest of the sources), versions, title, page.
+    """Execute one notebook as the spec says (`notebook_runs` makes it), publish its folder and return the record.
 
     Raises
     ------
@@ -45,9 +42,12 @@ def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
         If the run cannot be stored, as on a full disk.
     """
     if spec["scheduler"]:
+        import distributed
+
         if spec["package"] != package_digest():
             raise DataError("`scheduler` must lead to workers with the same version of reident: their sources differ")
-        _release_slot()
+        with contextlib.suppress(ValueError, AttributeError):  # not on a worker
+            distributed.secede()  # the sweeps of the notebook run on the same cluster and need this slot
     out = Path(spec["out"])
     work = out / WORK / f"{spec['name']}{_SIGN}{uuid.uuid4().hex[:12]}"
     try:
@@ -63,13 +63,7 @@ def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def working(out: Path) -> Iterator[str]:
-    """Reserve an output folder for this process, publish complete runs of an interrupted one, and yield a token.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be written, or another process works there.
-    """
+    """Reserve an output folder for this process, publish complete runs of an interrupted one, and yield a token."""
     with outputs.working(out) as (work, token):
         for entry in sorted(path for path in work.iterdir() if path.is_dir()):
             if (entry / RECORD).is_file() and _SIGN in entry.name:
@@ -80,13 +74,7 @@ def working(out: Path) -> Iterator[str]:
 
 
 def publish(out: Path, work: Path, *, token: str | None = None) -> None:
-    """Put the working folder of a run in place of the published one.
-
-    Raises
-    ------
-    DataError
-        If the process that started the run has ended, by its `token`: another may do the same run.
-    """
+    """Put the working folder of a run in place of the published one, if the process with this token still runs."""
     if token is not None and holder(out / WORK / LOCK).get("token") != token:
         raise DataError(f"the run {work.name!r} was given up: the reident process that started it has ended")
     target = out / work.name.partition(_SIGN)[0]
@@ -112,32 +100,20 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     parameters = spec["parameters"] | ({"out": str(work.resolve())} if spec["own_out"] else {})
     started, clock = datetime.now(UTC), time.monotonic()
     error = _execute({**spec, "parameters": parameters}, work)
-    record = {
-        "name": spec["name"],
-        "title": spec["title"],
+    record = {name: spec[name] for name in ("name", "title", "key", "versions")} | {
         "notebook": Path(spec["notebook"]).name,
         "status": "ok" if error is None else "failed",
         "error": error,
         "parameters": {name: value for name, value in parameters.items() if name != "out"},
-        "key": spec["key"],
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 2),
         "reident": reident.__version__,
-        "versions": spec["versions"],
     }
     if spec["page"]:
         _write_page(work, record)
     (work / CELLS).unlink(missing_ok=True)
     (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
-
-
-def _release_slot() -> None:
-    """Release this worker slot: the sweeps of the notebook run on the same cluster and need it."""
-    import distributed
-
-    with contextlib.suppress(ValueError, AttributeError):  # not on a worker
-        distributed.secede()
 
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
@@ -158,14 +134,14 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
         nonlocal has_started
         has_started = True
         with contextlib.suppress(OSError):
-            (work / CELLS).write_text(json.dumps({"cell": cell_index, "cells": spec["cells"]}))
+            (work / CELLS).write_text(f"cell {cell_index + 1} of {spec['cells']}")
 
-    def seconds_left(_: Any) -> float:
+    def seconds_left(_cell: Any) -> float:
         nonlocal end
         end = min(end, time.monotonic() + spec["timeout"])  # from the first cell on: a kernel may be slow to start
         return max(0.1, end - time.monotonic())
 
-    for attempt in (1, 2):
+    for _ in range(2):
         try:
             with (
                 _kernel_environment(spec["scheduler"]),
@@ -202,10 +178,10 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
         except nbclient.exceptions.CellTimeoutError:
             return {"type": "TimeoutError", "message": f"not done after {spec['timeout']:g} s", "traceback": ""}
         except (nbclient.exceptions.DeadKernelError, RuntimeError, TimeoutError, OSError) as error:
-            if attempt == 1 and not has_started:
-                continue  # a kernel now and then fails to start on a busy machine
-            return {"type": type(error).__name__, "message": str(error), "traceback": ""}
-    raise AssertionError("unreachable")
+            failure = {"type": type(error).__name__, "message": str(error), "traceback": ""}
+            if has_started:  # a kernel now and then fails to start on a busy machine
+                return failure
+    return failure
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -238,21 +214,17 @@ def _raised_as_expected(file: Path) -> bool:
 @contextlib.contextmanager
 def _kernel_environment(scheduler: str | None = None) -> Iterator[None]:
     """Let kernels import the same package as this process, and sweeps in them use the scheduler."""
-    home = str(Path(reident.__file__).resolve().parent.parent)
-    ours = {
-        "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter
-        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
-    } | ({SCHEDULER: scheduler} if scheduler else {})
-    before = {name: os.environ.get(name) for name in ours}
-    os.environ.update(ours)
+    home, before = str(Path(reident.__file__).resolve().parent.parent), dict(os.environ)
+    os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, [before.get("PYTHONPATH")])])
+    os.environ["PYTHONSAFEPATH"] = ""  # a notebook imports modules from its folder, as in Jupyter
+    os.environ["NUMBA_CACHE_DIR"] = before.get("NUMBA_CACHE_DIR") or str(cache_folder())
+    os.environ |= {SCHEDULER: scheduler} if scheduler else {}
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name in ("PYTHONPATH", "PYTHONSAFEPATH", "NUMBA_CACHE_DIR", SCHEDULER):
             os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+            os.environ |= {name: before[name]} if name in before else {}
 
 
 def _write_page(work: Path, record: dict[str, Any]) -> None:

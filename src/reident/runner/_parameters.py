@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -73,19 +72,12 @@ def _assignments(notebook: str | Path) -> dict[str, tuple[ast.expr | None, ast.e
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             annotation = getattr(statement, "annotation", None)
-            named = itertools.chain.from_iterable(_named(target, statement.value) for target in targets)
-            assignments |= {name: (value, annotation) for name, value in named}
+            for target in targets:
+                pairs = [(target, statement.value)]
+                if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):  # a, b = 1, 2
+                    pairs = list(zip(target.elts, statement.value.elts, strict=False))
+                assignments |= {name.id: (value, annotation) for name, value in pairs if isinstance(name, ast.Name)}
     return assignments
-
-
-def _named(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield each name that an assignment sets, with its value: ``a, b = 1, 2`` sets two."""
-    if isinstance(target, ast.Name):
-        yield target.id, value
-    elif isinstance(target, ast.Tuple):
-        values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
-        for part, its_value in itertools.zip_longest(target.elts, values):
-            yield from _named(part, its_value)
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -163,8 +155,7 @@ def _fits(value: Any, annotation: ast.expr) -> bool:
 def digest_beside(notebook: str | Path) -> str:
     """Return a digest of the files in a notebook's folder and below it, which it may read or import.
 
-    Notebooks, files of batches, hidden files and outputs of this program do not count. The notebooks of the package
-    read no file there.
+    Notebooks, files of batches, hidden files and outputs of this program do not count.
     """
     folder = Path(notebook).resolve().parent
     digest = hashlib.sha256()

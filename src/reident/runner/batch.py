@@ -61,8 +61,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(entries.get("seed", 0))
     timeout = entries.get("timeout")
-    if timeout is not None:
-        timeout = check_real(timeout, "timeout", low=0, open_low=True)
+    timeout = None if timeout is None else check_real(timeout, "timeout", low=0, open_low=True)
     pages = entries.get("pages", True)
     if not isinstance(pages, bool):
         raise ParameterError(f"`pages` must be true or false, got {pages!r}")
@@ -184,13 +183,8 @@ def write_table(
 ) -> Path:
     """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
 
-    `keys` are those of the batch's runs, by name; runs with other keys, as of another batch, are listed apart. Where
-    runs are `repeated`, their seeds are no setting: means are over the repetitions, too.
-
-    Raises
-    ------
-    ParameterError
-        If the plot names a column that the results do not have; the page is written then, with the error.
+    `keys` are those of the batch's runs, by name; other runs are listed apart. Where runs are `repeated`, means are
+    over their seeds, too. A plot with a column that the results lack raises `ParameterError` once the page is written.
     """
     out = Path(out)
     others = {record["name"]: record for record in read_records(out)}
@@ -200,13 +194,13 @@ def write_table(
     settings = [name for name in varied if not (repeated and name == "seed")]
     for earlier in (RESULTS, *PICTURES):
         (out / earlier).unlink(missing_ok=True)
-    picture, refused = None, None
+    picture, refused = None, ""
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
         try:
             picture = draw(results, settings, plot or read_plot({}), out)
         except ParameterError as error:
-            refused = error
+            refused = str(error)
     page = write_page(
         out / "index.html",
         "sweep",
@@ -219,9 +213,9 @@ def write_table(
         n_results=len(results),
         file=RESULTS,
         plot="" if picture is None else picture.name,
-        refused="" if refused is None else str(refused),
+        refused=refused,
     )
-    if refused is not None:
+    if refused:
         raise ParameterError(f"{refused}; all else is on {page}, and the same batch with another plot repeats no run")
     return page
 

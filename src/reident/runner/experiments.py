@@ -27,13 +27,7 @@ PROFILES = ("smoke", "quick", "full")
 
 
 def check_print(formats: Sequence[str], width: str) -> float:
-    """Return the width of figures in millimetres.
-
-    Raises
-    ------
-    ParameterError
-        If a format is unknown, or the width is not from 60mm to 400mm.
-    """
+    """Return the width of figures in millimetres, or raise `ParameterError` for it or for a format."""
     for file_format in formats:
         check_choice(file_format, "format", _FORMATS)
     millimetres = re.fullmatch(r"(\d+(?:\.\d+)?) ?mm", width)
@@ -43,13 +37,7 @@ def check_print(formats: Sequence[str], width: str) -> float:
 
 
 def read_minutes(text: str) -> float:
-    """Return a time such as ``30min`` or ``2h`` in minutes.
-
-    Raises
-    ------
-    ParameterError
-        If it is none.
-    """
+    """Return a time such as ``30min`` or ``2h`` in minutes, or raise `ParameterError`."""
     time = re.fullmatch(r"(\d+(?:\.\d+)?) ?(min|h)", text)
     if not time:
         raise ParameterError(f"`budget` must be a time such as 30min or 2h, got {text!r}")
@@ -64,15 +52,7 @@ def experiments() -> dict[str, Path]:
 
 
 def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
-    """Return the parameters of a notebook in a profile, as ``notebooks/<profile>.yaml`` has them; none for quick.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such profile.
-    DataError
-        If the file is damaged or does not name the notebook.
-    """
+    """Return the parameters of a notebook in a profile, as ``notebooks/<profile>.yaml`` has them; none for quick."""
     check_choice(profile, "profile", PROFILES)
     if profile == "quick":
         return {}
@@ -99,13 +79,7 @@ def citation_of(name: str) -> str:
 
 
 def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
-    """Run the cells of an experiment up to its check of the parameters, so that no run starts with a wrong value.
-
-    Raises
-    ------
-    ParameterError
-        As the notebook does.
-    """
+    """Run the cells of an experiment up to its check of the parameters, so that no run starts with a wrong value."""
     sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
     checks = [position for position, source in enumerate(sources) if "check_parameters(globals()" in source]
     if Path(notebook).resolve() not in {path.resolve() for path in experiments().values()} or not checks:
@@ -129,20 +103,9 @@ def trials_folder(out: str | Path, name: str) -> str:
 
 
 def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:
-    """Execute the notebook of a finished run again with its stored trials and draw its figures; return their folder.
+    """Execute the notebook of a run in `out` again with its stored trials, once for each of the formats.
 
-    Parameters
-    ----------
-    name : str
-        The experiment.
-    out : path
-        The output folder of `reident.runner.reproduce`.
-    target : path
-        Where ``figures`` and ``claims.csv`` are written.
-    width_mm : float
-        Width of the figures.
-    formats : tuple of {"pdf", "svg", "png"}
-        One execution each.
+    Returns the folder of the figures, in `target`.
 
     Raises
     ------

@@ -30,13 +30,7 @@ VERDICTS = ("agrees", "differs", "document in error", "open", "undecidable", "no
 
 
 def gallery(folder: str | Path) -> str:
-    """Return the page of the figures in `folder`, which has one folder an experiment, as Markdown.
-
-    Raises
-    ------
-    DataError
-        If a figure there belongs to no experiment.
-    """
+    """Return the page of the figures in `folder`, which has one folder an experiment, as Markdown."""
     folder = Path(folder)
     parts = [
         TITLE,
@@ -62,14 +56,9 @@ def gallery(folder: str | Path) -> str:
 
 
 def collect(results: str | Path, folder: str | Path) -> list[str]:
-    """Copy the figures and claims of every experiment in `results` to `folder`; return the names.
+    """Copy the figures and claims of every experiment in `results`, where `reproduce` left them, to `folder`.
 
-    `results` is the output folder of `reident reproduce`. An experiment that is not there keeps its committed figures.
-
-    Raises
-    ------
-    DataError
-        If `folder` holds files and no page of figures.
+    Returns the names. An experiment that is not in `results` keeps its committed figures.
     """
     _check_made_here(Path(folder))
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -149,10 +138,7 @@ def _number(value: object) -> object:
 
 
 def note_results(folder: str | Path, document: str, figure: str = "") -> str:
-    """Return the results of a replication note: a figure, a table with one row a claim, and the claims not agreed upon.
-
-    `document` is the stem of its experiments; `figure` the figure's folder and name, as ``kroll2015/agreement``.
-    """
+    """Return the results of a document's replication note: a figure, a table of claims, those not agreed upon."""
     parts = []
     if figure:
         name, _, stem = figure.partition("/")
@@ -200,13 +186,7 @@ def _fill(file: Path, content: str) -> None:
 
 
 def write_gallery(folder: str | Path) -> Path:
-    """Write the page into the folder of figures; fill README and the notes in ``paper`` beside it; return the page.
-
-    Raises
-    ------
-    DataError
-        If `folder` holds files and no page of figures.
-    """
+    """Write the page into the folder of figures; fill README and the notes in ``paper`` beside it; return the page."""
     _check_made_here(Path(folder))
     page, root = Path(folder) / PAGE, Path(folder).resolve().parent
     page.write_text(gallery(folder), encoding="utf-8")

@@ -154,7 +154,6 @@ def _executed(specs: list[dict[str, Any]], at_once: int, scheduler: str | None) 
 
 
 def _failed(spec: dict[str, Any], error: BaseException) -> dict[str, Any]:
-    """Return the record of a run that could not be stored, for example on a full disk."""
     text = "".join(traceback.format_exception(error))
     described = {"type": type(error).__name__, "message": str(error), "traceback": text}
     return {"name": spec["name"], "status": "failed", "error": described, "seconds": 0.0, "parameters": {}}
@@ -186,38 +185,24 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
         identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         notebook = Path(run.notebook).resolve()
         identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
-        specs.append(
-            {
-                "name": run.name,
-                "notebook": str(notebook),
-                "parameters": parameters,
-                "own_out": "out" in defaults and "out" not in parameters,
-                "out": str(out.resolve()),
-                "key": hashlib.sha256(identity.encode()).hexdigest(),
-                "package": package,
-                "versions": versions,
-                "title": notebook_title(run.notebook),
-                "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
-                "page": run.page,
-                "timeout": run.timeout,
-                "scheduler": scheduler,
-            }
-        )
+        spec = {"name": run.name, "page": run.page, "timeout": run.timeout, "title": notebook_title(run.notebook)}
+        spec |= {"notebook": str(notebook), "parameters": parameters, "out": str(out.resolve()), "scheduler": scheduler}
+        spec |= {"own_out": "out" in defaults and "out" not in parameters, "versions": versions, "package": package}
+        spec["cells"] = len(sources) + bool(parameters or "out" in defaults)  # papermill adds one with the parameters
+        specs.append(spec | {"key": hashlib.sha256(identity.encode()).hexdigest()})
     return specs
 
 
 @cache
 def _versions() -> dict[str, str]:
-    """Return the versions of Python and of all libraries that the package declares, "" for one that is absent."""
+    """Return the versions of Python and of all libraries that the package declares."""
+    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
     with suppress(metadata.PackageNotFoundError):
         declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
-        names = sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared)
-        versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-        for name in names:
+        for name in sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared):
             with suppress(metadata.PackageNotFoundError):
                 versions[name] = metadata.version(name)
-        return versions
-    return {}
+    return versions
 
 
 def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:

@@ -18,26 +18,10 @@ from reident.runner.experiments import PRINT, draw_again, experiments
 
 
 def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Path:
-    """Write the site of all experiments that have been reproduced in `out` into `site`.
+    """Write the site of all experiments that have been reproduced in `out` into `site`; return its ``index.html``.
 
-    Parameters
-    ----------
-    out : path
-        The output folder of `reident.runner.reproduce`.
-    site : path
-        The site's folder; an earlier site there is replaced, a folder with other files is refused.
-    draw : bool, default True
-        Draw every figure again from the stored trials as PDF, into ``figures-for-print``.
-
-    Returns
-    -------
-    Path
-        The site's ``index.html``.
-
-    Raises
-    ------
-    DataError
-        If no experiment has been reproduced in `out`, or `site` holds files that are not of an earlier site.
+    An earlier site is replaced, a folder with other files refused. With `draw` every figure is drawn again from the
+    stored trials as PDF, into ``figures-for-print``.
     """
     out, site = Path(out), Path(site)
     names = [record["name"] for record in read_records(out) if record["name"] in experiments()]

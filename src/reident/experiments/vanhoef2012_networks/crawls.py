@@ -49,39 +49,29 @@ def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edge
 
 
 def crawled_twice(
-    rng: np.random.Generator,
-    *,
-    size: int,
-    opened: float,
-    changed: float,
-    opened_later: float = 0.9,
-    n_matched: int = 400,
-    theta: float = 0.3,
+    rng: np.random.Generator, *, size: int, opened: float, changed: float, n_matched: int = 400
 ) -> dict[str, Any]:
-    """Crawl a network twice, months apart; match the most followed people, and spread (10.5.1).
+    """Crawl a network twice, months apart; match the `n_matched` most followed people, and spread (10.5.1).
 
-    `opened` and `opened_later` are the shares of pages that the released and the attacker's crawl open, `changed` the
-    share of links that has changed in between; the `n_matched` most followed people are matched with threshold `theta`.
+    `opened` is the share of pages that the released crawl opens (the attacker's: .9), `changed` the share of links that
+    has changed in between.
     """
     n = size
     popular, groups = popularity(n, rng), draw_groups(n, rng)
     links = follows(popular, groups, rng)
     later = _later(links, popular, groups, changed, rng)
-    # The intruder's own crawl is the larger one.
-    crawls = [crawl(state, n, int(share * n), rng) for state, share in ((links, opened), (later, opened_later))]
+    crawls = [crawl(state, n, int(share * n), rng) for state, share in ((links, opened), (later, 0.9))]
     release, known, truth = _released(crawls[0], crawls[1], n, rng)
     tops = [set(np.argsort(-np.bincount(ends, minlength=n), kind="stable")[:30].tolist()) for _, ends in crawls]
-    seeds = find_seeds(release, known, n=n_matched, theta=theta, rng=rng).mapping
+    seeds = find_seeds(release, known, n=n_matched, theta=0.3, rng=rng).mapping
     right = sum(seeds.get(node) == partner for node, partner in truth.items())
     measured = {"top_30": len(tops[0] & tops[1]), "n_seeds": len(seeds), "seeds_right": right}
     return measured | _spread(release, known, seeds, truth)
 
 
-def two_networks(
-    rng: np.random.Generator, *, size: int, known_edges: float, overlap: float = 0.15, n_seeds: int = 150
-) -> dict[str, Any]:
-    """Find the members of one network in another with few people in common, from known pairs (10.5.2)."""
-    n = size
+def two_networks(rng: np.random.Generator, *, size: int, known_edges: float) -> dict[str, Any]:
+    """Find the members of one network in another with 15 % of all people in common, from known pairs (10.5.2)."""
+    n, overlap = size, 0.15
     sources, ends = follows(popularity(n, rng), draw_groups(n, rng), rng)
     sides = []
     for _ in range(2):
@@ -92,10 +82,10 @@ def two_networks(
     release, known, truth = _released(sides[0], sides[1], n, rng)
     nodes = np.array(list(truth))
     degrees = np.diff(release.in_indptr)[nodes]
-    n_seeds = min(n_seeds, len(nodes) // 3)
+    n_seeds = min(150, len(nodes) // 3)
     chosen = nodes[np.argsort(-degrees, kind="stable")][: 5 * n_seeds]
     seeds = {int(node): truth[int(node)] for node in rng.choice(chosen, n_seeds, replace=False)}
-    return {"n_common": len(truth)} | _spread(release, known, seeds, truth, seeds)
+    return _spread(release, known, seeds, truth, seeds)
 
 
 def _released(

@@ -99,47 +99,42 @@ def attacked(
     """
     original = network(graph)
     released = _released(rng, graph, method, k, swaps)
+    renamed, truth, known = _renamed(rng, original, released, known_edges)
+    pairs = list(truth.items())
+    known_people = dict(pairs[i] for i in rng.choice(len(pairs), min(n_seeds, len(pairs) // 10), replace=False))
+    found = find_seeds(renamed, known).mapping
+    measured: dict[str, float] = {}
+    for suffix, seeds in (("", known_people), ("_seedless", None)):
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+            mapping = passive_attack(renamed, known, seeds, found=found).mapping
+        quality = mapping_quality(mapping, truth, ignore=seeds or ())
+        measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
     before, after = (clustering_coefficient(part) for part in (original, released))
-    return {
+    return measured | {
         "edge_overlap": edge_overlap(original, released),
         "clustering_kept": 1 - abs(after - before) / max(before, 1e-12),
         "degree_risk": len(np.unique(released.degrees)) / released.n_nodes,
         "links_true": edge_disclosure(released, original).true_share,
-        **_passively(rng, original, released, known_edges, n_seeds),
     }
 
 
-def _passively(
-    rng: np.random.Generator, original: Network, released: Network, known_edges: float, n_seeds: int
-) -> dict[str, float]:
-    """Attack a release by a copy of the network, with and without known people."""
+def _renamed(
+    rng: np.random.Generator, original: Network, released: Network, known_edges: float
+) -> tuple[Network, dict[Any, Any], Network]:
+    """Return a release under other names, the truth, and the attacker's copy of the original."""
     renamed = naive_anonymise(released, rng=rng)
-    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
-    known = sample_network(original, edges=known_edges, rng=rng)
-    nodes = list(truth)
-    chosen = rng.choice(len(nodes), min(n_seeds, len(nodes) // 10), replace=False)
-    known_people = {nodes[i]: truth[nodes[i]] for i in chosen}
-    found = find_seeds(renamed.network, known).mapping
-    measured: dict[str, float] = {}
-    for suffix, seeds in (("", known_people), ("_seedless", None)):
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-            mapping = passive_attack(renamed.network, known, seeds, found=found).mapping
-        quality = mapping_quality(mapping, truth, ignore=seeds or ())
-        measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
-    return measured
+    truth = {new: old for old, new in renamed.mapping.items()}
+    return renamed.network, truth, sample_network(original, edges=known_edges, rng=rng)
 
 
 def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> dict[str, Any]:
     """Attack a release without known people: from the hubs, from matches of the spectra, by the spectra alone."""
-    original = network(graph)
-    renamed = naive_anonymise(_released(rng, graph, method, k), rng=rng)
-    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
-    known = sample_network(original, edges=known_edges, rng=rng)
-    match = spectral_match(renamed.network, known)
+    renamed, truth, known = _renamed(rng, network(graph), _released(rng, graph, method, k), known_edges)
+    match = spectral_match(renamed, known)
     sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-        hubs = passive_attack(renamed.network, known).mapping
-        spread = propagate(renamed.network, known, sure).mapping if sure else {}
+        hubs = passive_attack(renamed, known).mapping
+        spread = propagate(renamed, known, sure).mapping if sure else {}
     mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
     return {f"recall_{name}": mapping_quality(mapping, truth).recall for name, mapping in mappings.items()}
 
