@@ -10,8 +10,9 @@ import warnings
 from subprocess import CompletedProcess
 
 import pytest
+from typer.testing import CliRunner
 
-from reident.cli import main
+from reident.cli import app, main
 
 
 def call(folder, *arguments, code=None):
@@ -37,3 +38,8 @@ def call(folder, *arguments, code=None):
     done = CompletedProcess(line, ended.value.code or 0, out.getvalue(), err.getvalue())
     assert code in (None, done.returncode), done.stdout + done.stderr
     return done
+
+
+def checked(*arguments):
+    """Run `reident check` and keep the exception with which it ends."""
+    return CliRunner().invoke(app, ["check", *map(str, arguments)])

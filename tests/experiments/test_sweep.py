@@ -97,13 +97,10 @@ def test_a_failed_trial_is_named_and_the_others_are_stored(tmp_path, trial, jobs
 @pytest.mark.parametrize(
     ("grid", "message"),
     [
-        ({"mu": [1], "nu": [1]}, "`nu` is no parameter"),
-        ({"sigma": [1]}, "must give `mu`"),
-        ({"mu": []}, "at least one setting"),
-        ({"mu": [float("nan")]}, "finite"),
-        ({"mu": [{}]}, "must hold"),
+        ({"mu": [1], "nu": [1]}, "`nu` is no parameter"), ({"sigma": [1]}, "must give `mu`"),
+        ({"mu": []}, "at least one setting"), ({"mu": [float("nan")]}, "finite"), ({"mu": [{}]}, "must hold"),
     ],
-)
+)  # fmt: skip
 def test_a_grid_that_does_not_fit_is_refused(grid, message):
     with pytest.raises(rd.ParameterError, match=message):
         run(grid=grid)

@@ -90,10 +90,6 @@ def draw_to_cut(rng):
     return rows, owner, points[0]
 
 
-def where_comp(rows, owner, place):
-    return weight_cells.where_to_cut(rows, owner, place)
-
-
 def where_ref(rows, owner, place):
     weights = np.full(len(rows), 0.01)
     for block in np.unique(owner):
@@ -124,5 +120,5 @@ CASES = [
     Case(("weight_cells.settle",), draw_cell, settle_comp, settle_ref),
     Case(("weight_cells.held_at_most",), draw_undecided, held_comp, held_ref),
     Case(("weight_cells.matrix_game",), draw_game, game_comp, game_ref),
-    Case(("weight_cells.where_to_cut",), draw_to_cut, where_comp, where_ref),
+    Case(("weight_cells.where_to_cut",), draw_to_cut, weight_cells.where_to_cut, where_ref),
 ]

@@ -74,10 +74,6 @@ def components_ref(dense):
     return connected_components(dense)[1].tolist()
 
 
-def draw_diameter(rng):
-    return graph(rng), int(rng.integers(1, 10))
-
-
 def diameter_comp(dense, searches):
     """Bound every component; beyond as many searches as there are nodes the bounds must meet."""
     label = np.array(components_ref(dense))
@@ -257,7 +253,7 @@ CASES = [
     ),
     Case(("graph.components",), lambda rng: (graph(rng),), lambda d: net(d).components(), components_ref),
     Case(
-        ("network.bound_diameter",), draw_diameter, diameter_comp,
+        ("network.bound_diameter",), lambda rng: (graph(rng), int(rng.integers(1, 10))), diameter_comp,
         lambda d, _: [True] * (max(components_ref(d)) + 1),
     ),
     Case(

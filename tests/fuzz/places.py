@@ -55,12 +55,6 @@ def draw_two(rng):
     return p, np.clip(q, -89, 179)
 
 
-def draw_near(rng):
-    """Draw two places, by themselves one file each: their mean is the middle of the chord."""
-    p = draw_places(rng)[:1]
-    return p, np.clip(p + rng.normal(0, rng.choice([0.1, 10.0]), p.shape), -89, 179)
-
-
 def half_chord2(points):
     angle = haversine(points[:1], points[1:])[0, 0] / 6371.0
     return np.sin(angle / 2) ** 2
@@ -68,7 +62,7 @@ def half_chord2(points):
 
 def draw_same_many(rng):
     p = draw_places(rng)
-    return p, np.clip(p + rng.normal(0, rng.choice([0.001, 1.0]), p.shape), -89, 179)
+    return p, np.clip(p + rng.normal(0, rng.choice([0.001, 0.1, 10.0]), p.shape), -89, 179)
 
 
 def draw_embedding(rng):
@@ -247,7 +241,8 @@ CASES = [
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
     Case(
-        ("sphere.all_near",), draw_near, lambda p, q: sphere.all_near(columns(p), columns(q)),
+        ("sphere.all_near",), lambda rng: [places[:1] for places in draw_same_many(rng)],
+        lambda p, q: sphere.all_near(columns(p), columns(q)),
         lambda p, q: half_chord2(np.vstack([p, q])) <= sphere.NEAR,
     ),
     Case(("sphere.great_circle_cross",), draw_two, cross_comp, lambda p, q: metres(haversine(p, q))),

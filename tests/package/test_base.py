@@ -73,13 +73,6 @@ def test_labels_agree_across_tables_and_missing_ones_with_nothing():
     assert b[2] == -1
 
 
-def test_labels_of_different_type_are_refused():
-    with pytest.raises(
-        DataError, match="'age' must have one type in all tables, got number in `left`, text in `right`"
-    ):
-        encode_labels([pd.DataFrame({"age": [1]}), pd.DataFrame({"age": ["1"]})], ["age"], ["left", "right"])
-
-
 @pytest.mark.parametrize(
     ("successes", "centre", "half"), [(850, 0.849, 0.022), (0, 0.002, 0.002), (1000, 0.998, 0.002)]
 )

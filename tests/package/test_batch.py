@@ -130,14 +130,11 @@ def records_of(out, rows):
 @pytest.mark.parametrize(
     ("values", "column"),
     [
-        ([[0.1], [0.1, 0.2]], ["[0.1]", "[0.1, 0.2]"]),
-        ([[0.1], None, [0.2]], [0.1, None, 0.2]),
-        ([[[1, 2]], [[3]]], ["[1, 2]", "[3]"]),
-        ([[], [1]], ["[]", "[1]"]),
-        ([3, "a", True], ["3", "a", "True"]),
-        ([{"a": 1}, "b"], ['{"a": 1}', "b"]),
+        ([[0.1], [0.1, 0.2]], ["[0.1]", "[0.1, 0.2]"]), ([[0.1], None, [0.2]], [0.1, None, 0.2]),
+        ([[[1, 2]], [[3]]], ["[1, 2]", "[3]"]), ([[], [1]], ["[]", "[1]"]),
+        ([3, "a", True], ["3", "a", "True"]), ([{"a": 1}, "b"], ['{"a": 1}', "b"]),
     ],
-)
+)  # fmt: skip
 def test_a_column_of_the_results_has_one_form(tmp_path, values, column):
     rows = {f"r{i}": ({"xs": value}, pd.DataFrame({"run": [i]})) for i, value in enumerate(values)}
     results, _ = collect(tmp_path, list(records_of(tmp_path, rows)))

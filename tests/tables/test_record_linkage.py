@@ -29,9 +29,7 @@ def pair_distances(release, known, distance, weights=None, values=None):
 @pytest.mark.parametrize("distance", ["dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "choquet"])
 @pytest.mark.parametrize(("n", "m", "p"), [(20, 35, 3), (35, 35, 2), (1, 40, 4)])
 def test_agrees_with_all_pairs(distance, n, m, p):
-    release, known = files(n, m, p) if n > 1 else (None, None)
-    if release is None:
-        release, known = files(3, m, p)
+    release, known = files(max(n, 3), m, p)
     extra, values = {}, None
     if distance == "weighted_mean":
         extra["weights"] = [0.0, 3.0, 1.0, 0.5][:p]

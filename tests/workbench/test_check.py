@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import reident as rd
 from check_cases import ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
+from commands import call
+from commands import checked as run
 from office import office
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places, turned_back
@@ -23,12 +24,6 @@ ORDER = np.random.default_rng(5).permutation(N)
 def judge(cells, table=TABLE, order=ORDER, *, new=(), called=None, attacks="quick", derived=(), **roles):
     shuffled = cells.iloc[order].reset_index(drop=True)
     return rd.check(shuffled, table, order, new=new, called=called, derived=derived, attacks=attacks, **roles)
-
-
-def run(*arguments):
-    from reident.cli import app
-
-    return CliRunner().invoke(app, ["check", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("name", hidden())
@@ -320,14 +315,9 @@ def test_an_undeclared_file_or_sheet_refuses(tmp_path):
 
 
 def test_the_command_finds_the_pairs_and_says_how_to_repair(tmp_path, monkeypatch):
-    from reident.cli import app
-
     monkeypatch.chdir(tmp_path)
     TABLE.drop(columns=["lat", "lon", "hh"]).to_csv("patients.csv", index=False)
-    made = CliRunner().invoke(
-        app, ["protect", "patients.csv", "--method", "mondrian", "--set", "k=50", "--quasi", "sex,plz", "--out", "rel"]
-    )  # fmt: skip
-    assert made.exit_code == 0, made.output
+    call(tmp_path, "protect patients.csv --method mondrian --set k=50 --quasi sex,plz --out rel", code=0)
     pairs = tmp_path / "rel.pairs.csv"
     assert pairs.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in (tmp_path / "rel").iterdir()) == ["manifest.json", "release.csv"]

@@ -7,15 +7,10 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import reident as rd
+from commands import checked as run
 from reident.base import DataError, ParameterError
-from reident.cli import app
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, ["check", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -16,14 +16,11 @@ from reident.workbench.recipe import open_by_recipe, recipe_of
 
 #: Cells as a clerk types them; every one of them must come back.
 CELLS = {
-    "Fall-Nr": ["A1", "A2", "A3", "A4"],
-    "PLZ": ["01067", "10115", "80331", "00999"],
-    "Alter": ["5", "42", "", "97"],
-    "Größe": ["1,5", "-2,25", "0,75", ""],
-    "Datum": ["2020-02-29", "1999-12-31", "", "2001-01-01"],
-    "Ort": ["Köln; Süd", 'das "Dorf"', "NA", "None"],
+    "Fall-Nr": ["A1", "A2", "A3", "A4"], "PLZ": ["01067", "10115", "80331", "00999"],
+    "Alter": ["5", "42", "", "97"], "Größe": ["1,5", "-2,25", "0,75", ""],
+    "Datum": ["2020-02-29", "1999-12-31", "", "2001-01-01"], "Ort": ["Köln; Süd", 'das "Dorf"', "NA", "None"],
     "Zahl": ["9007199254740993", "1", "", "2"],
-}
+}  # fmt: skip
 
 
 def write(path, cells, separator=";", encoding="utf-8", decimal=","):

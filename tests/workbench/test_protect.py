@@ -109,12 +109,9 @@ def test_geopackage_does_not_leak(people, tmp_path):
 
 
 TABLES = [
-    ("add_noise", {"relative": 0.3}),
-    ("microaggregation", {"k": 5}),
-    ("mondrian", {"k": 5}),
-    ("k_anonymity", {"k": 5, "suppression_limit": 0.2}),
-    ("k_epsilon", {"k": 5, "epsilon": 1.0}),
-]
+    ("add_noise", {"relative": 0.3}), ("microaggregation", {"k": 5}), ("mondrian", {"k": 5}),
+    ("k_anonymity", {"k": 5, "suppression_limit": 0.2}), ("k_epsilon", {"k": 5, "epsilon": 1.0}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "options"), TABLES)

@@ -172,7 +172,8 @@ def test_hierarchies_by_file_prefix_interval_and_date(tmp_path):
 
 
 def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
-    opened = rd.workbench.open_file(_csv(persons, tmp_path))
+    persons.to_csv(tmp_path / "p.csv", index=False)
+    opened = rd.workbench.open_file(tmp_path / "p.csv")
     recipe = recipe_of(opened, "p.csv")
     chain = [
         {"method": "k_anonymity", "parameters": {"k": 3}},
@@ -193,11 +194,6 @@ def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
     assert "fewer than k = 3, since a later step left records out" in manifest["guarantee"]
     with pytest.raises(ParameterError, match="at least one step"):
         protect_into(persons, tmp_path / "s", recipe=recipe)
-
-
-def _csv(table, folder):
-    table.to_csv(folder / "p.csv", index=False)
-    return folder / "p.csv"
 
 
 @pytest.mark.parametrize("method", ["mondrian", "k_anonymity"])

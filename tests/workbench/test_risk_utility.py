@@ -83,7 +83,13 @@ def test_folder_resumes(places, tmp_path):
 def test_an_attack_that_is_named_and_says_nothing_is_told():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.lognormal(size=(300, 3)), columns=["pay", "tax", "rent"])
-    asked = {"methods": ["add_noise"], "quasi": list(table), "n_known": 100, "repetitions": 1, "progress": False}
+    asked = {
+        "methods": [{"name": "add_noise", "relative": 0.1}],
+        "quasi": list(table),
+        "n_known": 100,
+        "repetitions": 1,
+        "progress": False,
+    }
     learns = "needs 2 to 8 columns of numbers and 200 true pairs .twice `n_training`., got 3 and 50"
     with pytest.warns(
         UserWarning, match=f"`weighted_mean_linkage` does not apply to any of these releases: it {learns}"

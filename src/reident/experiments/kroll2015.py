@@ -63,10 +63,8 @@ def read_files(table: str, known: str) -> OverlappingFiles:
         read = pd.read_csv(unpinned(pin, name)).set_index("id")
         if missing := {"lat_deg", "lon_deg"} - {*read.columns}:
             raise ParameterError(f"`{name}` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
-        if not read.index.is_unique:
-            raise ParameterError(
-                f"`{name}` must have one record an `id`, got {read.index[read.index.duplicated()][0]!r} twice"
-            )
+        if twice := read.index[read.index.duplicated()].tolist():
+            raise ParameterError(f"`{name}` must have one record an `id`, got {twice[0]!r} twice")
         tables.append(read)
     original, background = tables
     common = original.index[original.index.isin(background.index)]
@@ -158,9 +156,9 @@ def trial(
     Returns
     -------
     dict
-        Precision and recall by the rule `ties` and by both rules; smallest, mean and largest precision over all largest
-        cliques; size of the product graph; share of pairs of true matches that are joined; whether the searches were
-        complete; utility per km^2.
+        Precision and recall by the rule `ties`, precision by both rules; smallest, mean and largest precision over all
+        largest cliques; size of the product graph; share of pairs of true matches that are joined; whether the searches
+        were complete; utility per km^2.
     """
     sizes = (("n_original", n_original), ("n_known", n_known), ("n_common", n_common), ("jitter_km", jitter_km))
     files, known_km = _data(table, known, dataset, sizes)
@@ -186,10 +184,9 @@ def trial(
     shares = is_true[np.array(listed.cliques, dtype=np.int64)].mean(axis=1) if listed.size else np.full(1, np.nan)
     return {
         **by_rule[ties],
-        **{f"{measure}_{rule}": by_rule[rule][measure] for rule in by_rule for measure in ("precision", "recall")},
+        **{f"precision_{rule}": quality["precision"] for rule, quality in by_rule.items()},
         "precision_min": shares.min(), "precision_mean": shares.mean(), "precision_max": shares.max(),
-        "n_max_cliques": len(listed), "is_optimal": published.is_optimal and listed.is_optimal,
-        "is_enumerated": listed.is_complete, **result,
+        "n_max_cliques": len(listed), "is_optimal": published.is_optimal and listed.is_optimal, **result,
     }  # fmt: skip
 
 

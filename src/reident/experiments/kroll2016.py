@@ -28,7 +28,7 @@ from reident.places.tolerance import ToleranceIntervals, simulate_intervals
 
 # Nodes end a search, never the clock; before the first node the strong search's local search has run to its end.
 _NODES, _MAX_CLIQUES = 1_000, 2_000
-_BAND_KM, _N_CLUSTERS = 60.0, 10
+_N_CLUSTERS = 10
 # Records of a cluster, share of cases in it and elsewhere, share of gaps, nearest records whose mean value is the
 # true slope of a place.
 _CLUSTER, _INSIDE, _OUTSIDE, _GAPS, _SMOOTH = 40, 0.6, 0.1, 0.2, 20
@@ -168,11 +168,12 @@ def utility_trial(
 ) -> dict[str, Any]:
     """Embed the custodian's file and measure the utilities of figure 2 and of the uses that the paper names.
 
-    `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record. The
-    measures of `distance_utilities`. `pcnm_overlap`: share of the first ten spatial eigenvectors that is kept.
-    `imputation_error`: root mean square error of filled gaps, relative to that with true distances. `scan_overlap`:
-    Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean square error of local
-    slopes; both beside their values with true distances (``..._true``).
+    `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record.
+    `nearest_neighbour`, `clusters_ari`: agreement of neighbours and of ten clusters. `moran_contiguity_error`,
+    `geary_contiguity_error`: of autocorrelation on six neighbours. `pcnm_overlap`: share of the first ten spatial
+    eigenvectors that is kept. `imputation_error`: root mean square error of filled gaps, relative to that with true
+    distances. `scan_overlap`: Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean
+    square error of local slopes; both beside their values with true distances (``..._true``).
     """
     sizes = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
     files = draw_files(scenario, dataset, **sizes)
@@ -180,40 +181,41 @@ def utility_trial(
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
     centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
-    values = _smooth_values(files.original)
-    row = {
-        f"spearman_{name}": utility.rank_correlation(files.original_km, released_km, record=record)
-        for name, record in (("centre", centre), ("border", int(lat.argmax())))
-    }
-    row |= utility.distance_utilities(files.original_km, released_km, values=values, band_km=_BAND_KM)
-    (true_map, true_error, true_overlap, true_slopes), (vectors, error, overlap, slopes) = (
-        _named_uses(km, files.original_km, values, dataset) for km in (files.original_km, released_km)
-    )
-    return row | {
-        "pcnm_overlap": float(np.linalg.norm(true_map.T @ vectors) ** 2 / true_map.shape[1]),
-        "imputation_error": error / true_error,
-        "scan_overlap": overlap, "scan_overlap_true": true_overlap,
-        "gwr_slope_error": slopes, "gwr_slope_error_true": true_slopes,
+    both = files.original_km, released_km
+    true, released = _true_uses(scenario, dataset, tuple(sizes.items())), _uses(released_km, files, dataset)
+    return {
+        "spearman_centre": utility.rank_correlation(*both, record=centre),
+        "spearman_border": utility.rank_correlation(*both, record=int(lat.argmax())),
+        "nearest_neighbour": utility.nearest_neighbour_agreement(*both),
+        "clusters_ari": utility.clustering_agreement(*both, n_clusters=min(_N_CLUSTERS, lat.size)),
+        "moran_contiguity_error": abs(released["moran"] - true["moran"]),
+        "geary_contiguity_error": abs(released["geary"] - true["geary"]),
+        "pcnm_overlap": float(np.linalg.norm(true["vectors"].T @ released["vectors"]) ** 2 / true["vectors"].shape[1]),
+        "imputation_error": released["imputation_error"] / true["imputation_error"],
+        "scan_overlap": released["scan_overlap"], "scan_overlap_true": true["scan_overlap"],
+        "gwr_slope_error": released["gwr_slope_error"], "gwr_slope_error_true": true["gwr_slope_error"],
     }  # fmt: skip
 
 
-def _smooth_values(places: pd.DataFrame) -> FloatArray:
-    """Return an attribute with a spatial pattern and noise."""
-    lat, lon = places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()
-    noise = np.random.default_rng(7).normal(size=lat.size)
-    return np.asarray(np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * noise)
+@lru_cache(maxsize=24)
+def _true_uses(scenario: str, dataset: int, sizes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Return `_uses` with true distances: computed once for all settings on a data set."""
+    files = draw_files(scenario, dataset, **dict(sizes))
+    return _uses(files.original_km, files, dataset)
 
 
-def _named_uses(
-    km: FloatArray, true_km: FloatArray, values: FloatArray, seed: int
-) -> tuple[FloatArray, float, float, float]:
-    """Return spatial eigenvectors, the error of filled gaps, the overlap of clusters, and the error of slopes."""
-    rng, n = np.random.default_rng([seed, 5]), len(km)
+def _uses(km: FloatArray, files: Files, dataset: int) -> dict[str, Any]:
+    """Return autocorrelation, eigenvectors, errors of filled gaps and of slopes, and the overlap of clusters."""
+    lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
+    n = len(km)
+    # An attribute with a spatial pattern and noise.
+    values = np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * np.random.default_rng(7).normal(size=n)
+    rng = np.random.default_rng([dataset, 5])
     gaps = rng.permutation(n)[: int(_GAPS * n)]
     inside = np.zeros(n, dtype=bool)
-    inside[np.argsort(true_km[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
+    inside[np.argsort(files.original_km[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
     cases = rng.random(n) < np.where(inside, _INSIDE, _OUTSIDE)
-    slope = values[np.argsort(true_km, axis=1, kind="stable")[:, :_SMOOTH]].mean(axis=1)
+    slope = values[np.argsort(files.original_km, axis=1, kind="stable")[:, :_SMOOTH]].mean(axis=1)
     x = rng.normal(size=n)
     y = slope * x + 0.5 * rng.normal(size=n)
     observed = values.copy()
@@ -221,10 +223,13 @@ def _named_uses(
     off = distance_analyses.impute_from_neighbours(km, observed)[gaps] - values[gaps]
     members = distance_analyses.scan_cluster(km, cases).members
     slopes = distance_analyses.local_slopes(km, x, y, neighbours=min(60, n - 1))
-    return (
-        distance_analyses.spatial_eigenvectors(km), float(np.sqrt(np.mean(off**2))),
-        float((members & inside).sum() / (members | inside).sum()), float(np.sqrt(np.mean((slopes - slope) ** 2))),
-    )  # fmt: skip
+    pattern = distance_analyses.autocorrelation(values, km, weights="contiguity", neighbours=6)
+    return {
+        "moran": pattern.morans_i, "geary": pattern.gearys_c, "vectors": distance_analyses.spatial_eigenvectors(km),
+        "imputation_error": float(np.sqrt(np.mean(off**2))),
+        "scan_overlap": float((members & inside).sum() / (members | inside).sum()),
+        "gwr_slope_error": float(np.sqrt(np.mean((slopes - slope) ** 2))),
+    }  # fmt: skip
 
 
 def city_trial(
