@@ -160,7 +160,7 @@ class Reproduce(Work):
         return "-m", "reident.cli", "reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", self.out
 
     def under_way(self):
-        return len(list(self.out.rglob("cells.json")))
+        return len(list(self.out.rglob("cells.txt")))
 
     def check(self):
         assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}

@@ -165,7 +165,7 @@ _GRAPHS = {
 }
 
 
-def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
+def load_graph(name: str) -> nx.Graph:
     """Return one of the real graphs of vanhoef2012 (table 9.1), or its nearest public relative.
 
     Parameters
@@ -174,9 +174,6 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
         ``"enron"`` is embedded, another cleaning of the same mail (148 nodes, not 151). The others are looked for in
         the folder REIDENT_DATA: the three Facebook100 graphs are supplied by the user only, since their owner asked
         that they not be passed on; ``"ca_hepph"`` stands in for the co-authors of DBLP.
-    path : str or Path, optional
-        The user's own file of that graph, in any format that `reident.networks.read_graph` knows. Its checksum is not
-        compared.
 
     Returns
     -------
@@ -191,13 +188,11 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
     from reident.networks.files import read_graph
 
     file = _GRAPHS[check_choice(name, "name", list(_GRAPHS))]
-    return read_graph(remote_file(file) if path is None else path).to_networkx()
+    return read_graph(remote_file(file)).to_networkx()
 
 
-#: The CASC files' own order of columns, which the files in circulation do not all keep (census: by alphabet).
-_CASC_ORDER = {
-    "census": "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL",
-}
+#: The order of columns in CASC's own file of the census; some files in circulation are ordered by alphabet.
+_CENSUS = "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL"
 
 
 def load_casc(name: str) -> pd.DataFrame:
@@ -227,8 +222,7 @@ def load_casc(name: str) -> pd.DataFrame:
     """
     check_choice(name, "name", ("census", "tarragona", "eia"))
     table = pd.read_csv(remote_file(f"casc/{name}.csv"))
-    order = _CASC_ORDER[name].split() if name in _CASC_ORDER else list(table.columns)
-    return table[order]
+    return table[_CENSUS.split()] if name == "census" else table
 
 
 def load_vanhoef2012_table(table: str) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,6 @@ from reident.base import (
     check_vector,
 )
 from reident.networks.graph import Network, as_network, distinct, network_from_edges
-
-if TYPE_CHECKING:
-    pass
 
 _KM_PER_DEGREE = np.pi * 6371.0 / 180.0
 

@@ -6,7 +6,7 @@ One script draws the map in a page (`ru_map_page`), as a part of one (`ru_map_pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +154,6 @@ def ru_map_widget(
     *,
     limit: float = 0.25,
     codes: Mapping[tuple[str, str], str] | None = None,
-    on_release: Callable[[str, str], Any] | None = None,
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 
@@ -164,8 +163,6 @@ def ru_map_widget(
         Without a frame the map is empty; the result of `map_data`, set as its trait `data`, draws it anew.
     limit, codes
         As for `ru_map_page`.
-    on_release : callable, optional
-        Called with method and value after a click.
 
     Returns
     -------
@@ -187,7 +184,4 @@ def ru_map_widget(
         release: Any = traitlets.List().tag(sync=True)
 
     data = {} if frame is None else map_data(frame, limit=limit, codes=codes)
-    widget = RiskUtilityMap(data=data, limit=limit)
-    if on_release is not None:
-        widget.observe(lambda change: on_release(*change["new"]), "release")
-    return widget
+    return RiskUtilityMap(data=data, limit=limit)
