@@ -43,11 +43,10 @@ def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: np.
 
 @lru_cache(maxsize=3)
 def _intervals(
-    scenario: str, dataset: int, shape: tuple[int, int], alphas: tuple[float, ...], n_simulations: int,
-    options: tuple[tuple[str, Any], ...],
+    scenario: str, dataset: int, shape: tuple[int, int], alphas: tuple[float, ...], n_simulations: int, **options: Any
 ) -> dict[float, ToleranceIntervals]:  # fmt: skip
     """Return the intruder's tolerance intervals by alpha: simulated once for all repetitions of a setting."""
-    files = draw_files(scenario, dataset, **dict(options))
+    files = draw_files(scenario, dataset, **options)
     lat, lon = files.known["lat_deg"], files.known["lon_deg"]
     place = SCENARIOS.index(scenario) if scenario in SCENARIOS else 2
     simulated = simulate_intervals(
@@ -108,10 +107,10 @@ def trial(
         and of one that continues it with a local search (``strong_...``); smallest, mean and largest precision over the
         largest cliques; the product graph; the coverage of the intervals; two measures of utility.
     """
-    options = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length, "area": area}
-    options["quasi"] = tuple(quasi)
+    options: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length}
+    options |= {"area": area, "quasi": tuple(quasi)}
     files, shape = draw_files(scenario, dataset, **options), (n_reference_sets, reference_set_size)
-    known = _intervals(scenario, dataset, shape, tuple(alphas), n_simulations, tuple(options.items()))
+    known = _intervals(scenario, dataset, shape, tuple(alphas), n_simulations, **options)
     released_km = embed(files, *shape, rng)
     common = {
         "nearest_neighbour": utility.nearest_neighbour_agreement(files.original_km, released_km),
@@ -175,14 +174,14 @@ def utility_trial(
     distances. `scan_overlap`: Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean
     square error of local slopes; both beside their values with true distances (``..._true``).
     """
-    sizes = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
+    sizes: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
     files = draw_files(scenario, dataset, **sizes)
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
     centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
     both = files.original_km, released_km
-    true, released = _true_uses(scenario, dataset, tuple(sizes.items())), _uses(released_km, files, dataset)
+    true, released = _true_uses(scenario, dataset, **sizes), _uses(released_km, files, dataset)
     return {
         "spearman_centre": utility.rank_correlation(*both, record=centre),
         "spearman_border": utility.rank_correlation(*both, record=int(lat.argmax())),
@@ -198,9 +197,9 @@ def utility_trial(
 
 
 @lru_cache(maxsize=24)
-def _true_uses(scenario: str, dataset: int, sizes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _true_uses(scenario: str, dataset: int, **sizes: Any) -> dict[str, Any]:
     """Return `_uses` with true distances: computed once for all settings on a data set."""
-    files = draw_files(scenario, dataset, **dict(sizes))
+    files = draw_files(scenario, dataset, **sizes)
     return _uses(files.original_km, files, dataset)
 
 
