@@ -120,6 +120,14 @@ def test_own_graph_is_read(tmp_path):
     assert releases.cost(None, graph=pin, k=2, deletions=False)["l1"] == 1 + 1
 
 
+def test_added_edges_of_a_graph_with_names_are_found():
+    """Its nodes are 1 to 148 in the file."""
+    found = releases.links(np.random.default_rng(3), graph="enron", method="relaxed", k=10)
+    assert found["auc_added"] > 0.6
+    assert found["auc_deleted"] > 0.6
+    assert found["recall_pruned"] < found["recall"]
+
+
 def test_figure_7_2_two_degrees_give_a_link_away():
     star = nx.Graph([("A", "C"), ("B", "C"), ("D", "C")])
     assert rd.networks.edge_disclosure(star, star, certainty=1.0).true_share == 1

@@ -49,7 +49,7 @@ def network(name: str) -> Network:
     import networkx as nx
 
     if "#" in name:
-        return _own(name)
+        return _numbered(read_graph(unpinned(name, "graph")))
     if name == "les_miserables":
         return as_network(nx.convert_node_labels_to_integers(nx.les_miserables_graph()))
     if name == "power_law_cluster":
@@ -60,13 +60,12 @@ def network(name: str) -> Network:
         return as_network(nx.newman_watts_strogatz_graph(1000, 2, 0.335, seed=2012))
     if name.startswith("preferential_attachment_"):
         return preferential_attachment(int(name.rsplit("_", 1)[1]), 5, rng=2012)
-    return as_network(load_graph(name))
+    return _numbered(as_network(load_graph(name)))
 
 
-def _own(pin: str) -> Network:
-    """Read the reader's edge list; nodes are numbered, since their names do not matter."""
-    read = read_graph(unpinned(pin, "graph"))
-    return network_from_edges(*read.edges(), read.n_nodes)
+def _numbered(graph: Network) -> Network:
+    """Return a graph with its nodes numbered from 0: trials take rows for names."""
+    return network_from_edges(*graph.edges(), graph.n_nodes)
 
 
 def _communities(rng: np.random.Generator) -> Network:
