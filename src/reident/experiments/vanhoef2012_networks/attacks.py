@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from reident.base import BoolArray, SearchLimitWarning
+from reident.base import BoolArray
 from reident.data.simulate import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -33,7 +32,7 @@ def passive(
     truth: dict[Any, Any] = {released.mapping[node]: node for node in known.nodes}
     nodes = list(truth)
     seeds = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), n_seeds, replace=False)}
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         mapping = propagate(released.network, known, seeds).mapping
     quality = mapping_quality(mapping, truth, ignore=seeds)
     return {"recall": quality.recall, "precision": quality.precision, "unmatched": quality.unmatched}
@@ -69,7 +68,7 @@ def active(
     if anonymity > 1:
         released = degree_anonymise(released, anonymity, rng=rng).network
     renamed = naive_anonymise(released, rng=rng)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         result = recover(renamed.network, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
     visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)

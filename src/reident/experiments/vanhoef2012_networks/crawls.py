@@ -7,15 +7,14 @@ the pages seen so far, so that links out of pages it never opened are missing.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from reident.base import DataError, IntArray, SearchLimitWarning
+from reident.base import DataError, IntArray
 from reident.data.simulate import random_degrees, sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
 from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
@@ -42,7 +41,7 @@ def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edge
         return {"right": False, "recall": 0.0}
     if not seeds.mapping:
         return {"right": False, "recall": 0.0}
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         mapping = propagate(released.network, known, seeds.mapping).mapping
     is_right = all(truth[node] == partner for node, partner in seeds.mapping.items())
     return {"right": is_right, "recall": mapping_quality(mapping, truth).recall}
@@ -120,7 +119,7 @@ def _spread(
     """Propagate, and return the shares of the people in both that are right, wrong and left without a match."""
     mapping: Mapping[Any, Any] = {}
     if seeds:
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        with quiet():
             mapping = propagate(release, known, seeds).mapping
     left_out = set(ignore)
     n_wrong = sum(a in mapping and mapping[a] != b and a not in left_out for a, b in truth.items())

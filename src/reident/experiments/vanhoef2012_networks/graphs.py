@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import warnings
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError
+from reident.base import DataError, SearchLimitWarning
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
 from reident.experiments.own_files import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
+
+#: A context in which searches may end at their limit: a column says so.
+quiet = partial(warnings.catch_warnings, action="ignore", category=SearchLimitWarning)
 
 _WORDS = {
     "enron": "Enron",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from reident.base import SearchLimitWarning
 from reident.data.simulate import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
@@ -45,7 +43,7 @@ def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: 
     options = dict(METHODS[method])
     if swaps and options["method"] in ("relaxed", "simultaneous"):
         options["patience"] = swaps
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
+    with quiet():
         return degree_anonymise(network(graph), k, rng=rng, **options).network
 
 
@@ -62,7 +60,7 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
     and the realised one.
     """
     original = network(graph)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
+    with quiet():
         by = "batch" if scheme == "batch" else int(scheme)
         result = degree_anonymise(original, k, method="supergraph", probing=by, max_probes=max_probes, rng=rng)
     best = int(np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum())
@@ -105,7 +103,7 @@ def attacked(
     found = find_seeds(renamed, known).mapping
     measured: dict[str, float] = {}
     for suffix, seeds in (("", known_people), ("_seedless", None)):
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        with quiet():
             mapping = passive_attack(renamed, known, seeds, found=found).mapping
         quality = mapping_quality(mapping, truth, ignore=seeds or ())
         measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
@@ -132,7 +130,7 @@ def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known
     renamed, truth, known = _renamed(rng, network(graph), _released(rng, graph, method, k), known_edges)
     match = spectral_match(renamed, known)
     sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         hubs = passive_attack(renamed, known).mapping
         spread = propagate(renamed, known, sure).mapping if sure else {}
     mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
@@ -168,7 +166,7 @@ def links(
     truth = {node: node for node in original.nodes}
     n_seeds = min(n_seeds, original.n_nodes // 10)
     seeds = {node: node for node in rng.choice(original.n_nodes, n_seeds, replace=False).tolist()}
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         for label, part in (("recall", released), ("recall_pruned", pruned)):
             measured[label] = mapping_quality(propagate(part, known, seeds).mapping, truth, ignore=seeds).recall
     return measured
