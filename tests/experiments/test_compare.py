@@ -89,6 +89,10 @@ def test_results_answer_claims_that_trials_do_not():
     assert rd.compare(trials(), exact, {"size": [4, 2]})["verdict"].item() == "differs"
     with pytest.raises(rd.ParameterError, match="claims"):
         rd.compare(trials(), exact, {"other": 1})
+    # What is shown is the effect nearest to its limit, not the one that is known best: "at most .5".
+    spread = pd.DataFrame({"a": [0.49, 0.51, 0.4, 0.6, 0.5], "b": [0.1, 0.1001, 0.1, 0.1, 0.1]})
+    row = rd.compare(trials(), sentence(item="t", limits=[-np.inf, 1]), {"t": spread}).iloc[0]
+    assert row["reproduced"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("stem", ["kroll2015"])

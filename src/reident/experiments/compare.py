@@ -131,7 +131,7 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     decision = decide_sentence(result.to_numpy(float), low, high, schedule=tuple(claim.schedule))
     used = result.iloc[: decision[1]] if decision else result
     mean, error = used.mean().to_numpy(), used.sem().fillna(np.inf).to_numpy()
-    worst = int((np.minimum(mean - low, high - mean) / np.maximum(error, 1e-9)).argmin())
+    worst = int(np.minimum(mean - low, high - mean).argmin())  # so that a headline may say "at least" and "at most"
     row |= {"reproduced": mean[worst], "low": mean[worst] - 2 * error[worst], "high": mean[worst] + 2 * error[worst]}
     row |= {"deviating": _named(result.columns[(mean < low) | (mean > high)])}
     if decision is None or decision[0] == "open":
