@@ -75,7 +75,7 @@ def _home(name):
     return f"{HOMES[name]}.{name.rpartition('.')[2]}" if name in HOMES else name
 
 
-@pytest.mark.parametrize("own", LEVEL)
+@pytest.mark.parametrize("own", sorted(LEVEL))
 def test_imports_go_downwards(own):
     for path in modules():
         here = path.relative_to(PACKAGE)
