@@ -9,7 +9,7 @@ from scipy.special import zeta
 
 import reident
 from reident import SearchLimitWarning
-from reident.data.simulate import preferential_attachment
+from reident.data.networks import preferential_attachment
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
