@@ -24,8 +24,8 @@ from reident.base import (
 from reident.data._paths import notebooks_folder
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
-from reident.runner._index import read_records, write_index
-from reident.runner._parameters import check_parameters, notebook_defaults
+from reident.runner._index import read_claims, read_findings, read_records, write_index
+from reident.runner._parameters import check_parameters, notebook_defaults, notebook_title
 from reident.runner.experiments import (
     PROFILES,
     experiments,
@@ -41,7 +41,10 @@ __all__ = [
     "check_parameters",
     "keys_of",
     "notebook_defaults",
+    "notebook_title",
     "page_at_the_end",
+    "read_claims",
+    "read_findings",
     "read_minutes",
     "read_records",
     "reproduce",
