@@ -60,8 +60,9 @@ def study_runs(
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
     `names` are experiments, stems of documents, or notebooks; none means every experiment. They start in the order of
-    ``full.yaml``, the longest quick run first, so that no long one is left to run alone. They overlap up to `jobs`;
-    the sweeps inside share the other processors. Those of the `full` profile use all.
+    ``full.yaml``: the longest quick run first, so that no long one is left to run alone, and those that compile the
+    same kernels apart. They overlap up to `jobs`; the sweeps inside share the other processors. Those of the `full`
+    profile use all.
 
     Raises
     ------
