@@ -10,7 +10,7 @@ from reident import degree_anonymise
 from reident.data import sample_network
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.experiments.vanhoef2012_networks import attacks, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.experiments.vanhoef2012_networks.graphs import public_graphs

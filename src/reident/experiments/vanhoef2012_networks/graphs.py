@@ -13,7 +13,7 @@ from reident.base import DataError, SearchLimitWarning
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
-from reident.experiments.own_files import pinned, unpinned
+from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 
