@@ -212,19 +212,6 @@ def report(
     print(f"site: {index.resolve()}")
 
 
-@app.command()
-def gallery(
-    folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
-    results: Annotated[Path | None, typer.Option(help="Take figures and comparisons from these results first.")] = None,
-) -> None:
-    """Write one page of all figures in a folder, and the table of claims in the README beside it."""
-    from reident.runner.gallery import collect, write_gallery
-
-    if results is not None:
-        print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
-    print(f"gallery: {write_gallery(folder).resolve()}")
-
-
 @app.command("app")
 def app_(
     file: Annotated[Path | None, typer.Argument(help="The file to begin with; default: chosen in the browser.")] = None,
