@@ -9,7 +9,7 @@ from real_data import needs
 from reident import degree_anonymise
 from reident.data import sample_network
 from reident.data.networks import load_graph, preferential_attachment
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.experiments.vanhoef2012_networks import attacks, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.experiments.vanhoef2012_networks.graphs import public_graphs

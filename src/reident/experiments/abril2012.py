@@ -18,7 +18,7 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
 from reident.data.datasets import load_casc, published
-from reident.experiments.own_files import unpinned
+from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
@@ -42,7 +42,7 @@ def read_table(table: str = "") -> pd.DataFrame:
     """Return the numeric columns of an own CSV file, or Census for ""; not to be modified."""
     if not table:
         return load_casc("census")
-    return pd.read_csv(unpinned(table, "table")).select_dtypes("number").dropna(axis="columns").astype(np.float64)
+    return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(np.float64)
 
 
 def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:

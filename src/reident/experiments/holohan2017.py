@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray
 from reident.data.people import adult_with_height, voter_list
-from reident.experiments.own_files import unpinned
+from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
 from reident.tables.class_noise import confidence_suppression, expected_relative_error, relative_error
 from reident.tables.class_noise_attacks import differencing_attack, nearest_record_attack
@@ -84,10 +84,9 @@ def draw(
     """
     n = n_records or None
     if case not in CASES:
-        table = pd.read_csv(unpinned(case, "table")).head(n or None)
-        if missing := {*k_quasi, epsilon_quasi} - {*table}:
-            raise ParameterError(f"`table` must have a column `{min(missing)}`, got {', '.join(table)}")
-        return Case(table[[*k_quasi, epsilon_quasi]].dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
+        columns = [*k_quasi, epsilon_quasi]
+        table = read_own(case, "table", columns)[columns].head(n)
+        return Case(table.dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
     rng = np.random.default_rng([dataset, CASES.index(case)])
     if case == "adult":
         whole = adult_with_height(spread=spread, rng=rng)

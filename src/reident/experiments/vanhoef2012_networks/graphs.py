@@ -12,7 +12,7 @@ import pandas as pd
 from reident.base import DataError, SearchLimitWarning
 from reident.data.datasets import data_folder
 from reident.data.networks import load_graph, preferential_attachment, random_degrees
-from reident.experiments.own_files import pinned, unpinned
+from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 

@@ -15,7 +15,6 @@ import pandas as pd
 from reident import laplace_histogram
 from reident.base import FloatArray, IntArray
 from reident.data.datasets import load_adult
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
 from reident.queries import (
     MedianMechanism,
     PanPrivateDensity,
@@ -38,8 +37,7 @@ CANDIDATES = 8
 
 def loss_trial(rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int) -> dict[str, Any]:
     """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
-    with seeded_noise():
-        first, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
+    first, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
     return {"promised": promised, "shown": privacy_loss_bound(first, right, level=0.99)}
 
 
@@ -113,16 +111,15 @@ def game_trial(
     sample = people.iloc[rng.choice(len(people), n, replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
     m = len(categories)
-    with seeded_noise():
-        if mechanism == "randomised response":
-            estimate = randomised_response(sample, epsilon=epsilon, categories=categories, rng=rng).estimate()["share"]
-            risk = _guess_reports(epsilon, m, games, rng)
-        else:
-            # Replacing a person's value moves two counts by 1; as m separate queries each gets a share of epsilon.
-            each = epsilon if mechanism == "histogram" else 2 * epsilon / m
-            answer = laplace_histogram(sample, categories=categories, epsilon=each, adjacency="replace", rng=rng)
-            estimate = answer.counts / n
-            risk = _guess_counts(answer.scale, games, rng)
+    if mechanism == "randomised response":
+        estimate = randomised_response(sample, epsilon=epsilon, categories=categories, rng=rng).estimate()["share"]
+        risk = _guess_reports(epsilon, m, games, rng)
+    else:
+        # Replacing a person's value moves two counts by 1; as m separate queries each gets a share of epsilon.
+        each = epsilon if mechanism == "histogram" else 2 * epsilon / m
+        answer = laplace_histogram(sample, categories=categories, epsilon=each, adjacency="replace", rng=rng)
+        estimate = answer.counts / n
+        risk = _guess_counts(answer.scale, games, rng)
     shares = estimate.clip(lower=0)
     shares = shares / shares.sum() if shares.sum() > 0 else shares
     utility, nothing = (1 - 0.5 * float((guess - truth).abs().sum()) for guess in (shares, 1 / m))
@@ -158,8 +155,7 @@ def kmeans_trial(rng: np.random.Generator, *, variant: str, epsilon: float, n: i
     """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS`."""
     middles = rng.uniform(0.15, 0.85, (4, 2))
     points = np.clip(middles[rng.integers(0, 4, n)] + rng.normal(0, 0.06, (n, 2)), 0, 1)
-    with seeded_noise():
-        clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
+    clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
     return {"inertia": clusters.inertia(points), "inertia_without_noise": _lloyd(points, middles)}
 
 
@@ -175,12 +171,11 @@ def median_trial(rng: np.random.Generator, *, epsilon: float = 5, n_queries: int
     """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
     data, unit = np.array([3, 0, 1, 2]), 300
     queries = rng.integers(0, 2, (n_queries, 4))
-    with seeded_noise():
-        median = MedianMechanism(
-            data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
-        )
-        answers = [median.answer(query) for query in queries]
-        noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    median = MedianMechanism(
+        data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
+    )
+    answers = [median.answer(query) for query in queries]
+    noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
     return {
         "hard_share": float(np.mean([answer.is_hard for answer in answers])),
         "error": float(np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean()),
@@ -232,8 +227,7 @@ def hyperplane_trial(rng: np.random.Generator, *, method: str, epsilon: float) -
         noisy = np.array([np.cos(angle), np.sin(angle)]) + simulation_laplace(2 * math.sqrt(2) / epsilon, 2, rng=rng)
         return {"accuracy": float(_classified(noisy) / len(hyperplane_points()))}
     monotone = method.endswith("monotone score")
-    with seeded_noise():
-        choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
+    choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
     return {"accuracy": float(scores[choice.position] / len(hyperplane_points()))}
 
 
@@ -245,8 +239,7 @@ def density_trial(
 ) -> dict[str, Any]:
     """Estimate the density of a stream over a universe of this size."""
     present = rng.permutation(universe)[: round(density * universe)]
-    with seeded_noise():
-        counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
     counter.update(present)
     answer = counter.result()

@@ -16,8 +16,7 @@ import pandas as pd
 from reident import k_anonymise
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.datasets import load_adult
-from reident.experiments.own_files import unpinned
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
 from reident.tables import intersection_course
 from reident.tables.labels import LabelReader
@@ -43,10 +42,7 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     """Return these columns of Adult, or of an own CSV file named as `pinned` does, without incomplete records."""
     if not table:
         return load_adult()[list(columns)]
-    people = pd.read_csv(unpinned(table, "table"))
-    if missing := [name for name in columns if name not in people]:
-        raise ParameterError(f"`table` must have a column {missing[0]!r}, got {', '.join(people)}")
-    return people[list(columns)].dropna().reset_index(drop=True)
+    return read_own(table, "table", columns)[list(columns)].dropna().reset_index(drop=True)
 
 
 def entropy_bits(column: pd.Series) -> float:
@@ -236,15 +232,14 @@ def histogram_course(
     scale = 2 * samples[0].shape[1] / epsilon
     errors, courses = [], []
     weight = np.tile(np.log(prior), (len(truth), 1))
-    with seeded_noise():
-        for sample in samples:
-            errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
-            # All other records are known: each count less these is noise, and 1 more where the target is.
-            noise = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
-            noise[np.arange(len(truth)), truth] += 1
-            weight = weight + (np.abs(noise) - np.abs(noise - 1)) / scale
-            posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
-            courses.append(posterior / posterior.sum(axis=1, keepdims=True))
+    for sample in samples:
+        errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
+        # All other records are known: each count less these is noise, and 1 more where the target is.
+        noise = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
+        noise[np.arange(len(truth)), truth] += 1
+        weight = weight + (np.abs(noise) - np.abs(noise - 1)) / scale
+        posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
+        courses.append(posterior / posterior.sum(axis=1, keepdims=True))
     return errors, courses
 
 
