@@ -14,7 +14,7 @@ from typing import Any
 
 import lazy_loader
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _load, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
 _subpackages = [name for name in _names if Path(__file__).with_name(name).is_dir()]
