@@ -6,7 +6,7 @@ import pytest
 from shapely import box
 
 from reident import great_circle_km
-from reident.data.papers import published
+from reident.data.datasets import published
 from reident.experiments.kroll2016 import city_trial, trial
 from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files
 from reident.experiments.parameters import pinned

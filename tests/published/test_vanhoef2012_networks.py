@@ -9,8 +9,8 @@ import reident as rd
 from real_data import needs
 from reident import degree_anonymise
 from reident.data import sample_network
-from reident.data.datasets import embedded_file, load_graph
-from reident.data.simulate import preferential_attachment
+from reident.data.datasets import embedded_file
+from reident.data.networks import load_graph, preferential_attachment
 from reident.experiments.parameters import pinned
 from reident.experiments.vanhoef2012_networks import attacks, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError
-from reident.data.papers import published
+from reident.data.datasets import published
 from reident.experiments.claims import Claim
 from reident.experiments.decide import (
     PublishedTable,

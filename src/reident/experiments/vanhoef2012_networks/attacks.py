@@ -9,7 +9,7 @@ import numpy as np
 
 from reident.base import BoolArray
 from reident.cliques.cliques import max_cliques
-from reident.data.simulate import sample_network
+from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from reident.base import DataError, IntArray
-from reident.data.simulate import random_degrees, sample_network
+from reident.data.networks import random_degrees, sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
 from reident.networks.perturbation import naive_anonymise

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from reident.base import DataError, SearchLimitWarning
-from reident.data.datasets import load_graph
-from reident.data.simulate import preferential_attachment, random_degrees
+from reident.data.networks import load_graph, preferential_attachment, random_degrees
 from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from reident.base import DataError, IntArray
-from reident.data.datasets import load_graph
+from reident.data.networks import load_graph
 from reident.queries import private_degree_sequence
 
 GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
