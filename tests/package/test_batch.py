@@ -91,7 +91,7 @@ def test_a_bad_sweep_is_refused(sweep, text, error, message):
     ("text", "message"),
     [("grid: {y: [1]}", "`y` must be a parameter of"), ("grid: {x: [a]}", "`x`"),
      *((f"grid: {{x: [1, 2]}}\nplot: {plot}", said) for plot, said in (
-         ("{x: [x]}", "`plot: x` must name"), ("{y: 3}", "`plot: y` must name"), ("{by: 1}", "`plot: by` must name"),
+         ("{x: [x]}", "`plot: x` must be"), ("{y: 3}", "`plot: y` must be"), ("{by: 1}", "`plot: by` must be"),
          ("{x: x, by: x}", "x a column of its own"), ("[x]", "`plot` must give x, y and by")))],
 )  # fmt: skip
 def test_wrong_parameters_are_refused_before_anything_runs(sweep, tmp_path, text, message):

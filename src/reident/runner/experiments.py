@@ -44,11 +44,15 @@ def read_minutes(text: str) -> float:
     return float(time[1]) * (60 if time[2] == "h" else 1)
 
 
+def notebooks() -> list[Path]:
+    """Return the notebooks of the package, in order."""
+    return sorted(notebooks_folder().glob("[0-9]*.ipynb"))
+
+
 def experiments() -> dict[str, Path]:
     """Return the notebook of each experiment by its name, ``kroll2015`` for ``01-kroll2015.ipynb``."""
     stems = read_profile("full")
-    notebooks = sorted(notebooks_folder().glob("[0-9]*.ipynb"))
-    return {path.stem.partition("-")[2]: path for path in notebooks if path.stem in stems}
+    return {path.stem.partition("-")[2]: path for path in notebooks() if path.stem in stems}
 
 
 def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
@@ -95,11 +99,6 @@ def figure_names(notebook: str | Path) -> list[str]:
     """Return the names of the figures that a notebook draws, in order."""
     sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
     return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(sources))
-
-
-def trials_folder(out: str | Path, name: str) -> str:
-    """Return the folder of an experiment's finished trials below an output folder."""
-    return str((Path(out) / "trials" / name).resolve())
 
 
 def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import sys
 import threading
@@ -232,13 +233,9 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
 @cache
 def _versions() -> dict[str, str]:
     """Return the versions of Python and of all libraries that the package declares."""
-    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    with suppress(metadata.PackageNotFoundError):
-        declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
-        for name in sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared):
-            with suppress(metadata.PackageNotFoundError):
-                versions[name] = metadata.version(name)
-    return versions
+    declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
+    names = sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared)
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
 
 
 def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:
