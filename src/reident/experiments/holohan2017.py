@@ -60,13 +60,6 @@ class Case(NamedTuple):
     epsilon_quasi: str
 
 
-class Released(NamedTuple):
-    """Values and classes of the records of a k-anonymous table, in the order of classes and values."""
-
-    values: FloatArray
-    classes: IntArray
-
-
 @lru_cache(maxsize=16)
 def draw(
     case: str,
@@ -142,13 +135,13 @@ def _k_anonymise(table: pd.DataFrame, quasi: Sequence[str], method: str, k: int,
 
 
 @lru_cache(maxsize=256)  # the quick profile has 180
-def released(method: str, k: int, **more: Any) -> Released:
+def released(method: str, k: int, **more: Any) -> tuple[FloatArray, IntArray]:
     """Return the values and classes of a k-anonymous version, as `anonymous` takes it, that noise is added to."""
     classes = anonymous(method, k, **more).classes
     chosen = draw(**{name: value for name, value in more.items() if name not in ("loss", "suppression_limit")})
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
     order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
-    return Released(values[order], classes[order])
+    return values[order], classes[order]
 
 
 def _data(
@@ -193,7 +186,6 @@ def trial(
         "error_expected": float((scales[classes] / np.abs(values)).mean()),
         "error": relative_error(values, noisy),
         "baseline": attack.baseline,
-        "class_suppressed": 1 - values.size / n_all,
     }
     rows = [row | {"confidence": 0.0, "suppressed": 0.0, "linking_risk": attack.risk}]
     suppress = partial(confidence_suppression, values, noisy, classes, scales=scales, k=k)
@@ -237,9 +229,6 @@ def classes_trial(
     everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
-        "node": "" if release.node is None else " ".join(str(level) for level in release.node),
-        "n_classes": release.n_classes,
-        "suppressed_percent": 100 * release.n_suppressed / len(chosen.table),
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
         "error_of_whole_range": float((whole / np.abs(values)).mean()),
         "loss_alone": float(np.mean([release.column_losses[name] for name in chosen.k_quasi])),

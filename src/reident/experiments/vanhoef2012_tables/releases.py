@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from reident import k_anonymise
 from reident.base import FloatArray, IntArray, ParameterError
@@ -43,12 +44,6 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     if not table:
         return load_adult()[list(columns)]
     return read_own(table, "table", columns)[list(columns)].dropna().reset_index(drop=True)
-
-
-def entropy_bits(column: pd.Series) -> float:
-    """Return the Shannon entropy of an attribute, bits."""
-    shares = column.value_counts(normalize=True).to_numpy()
-    return float(-(shares * np.log2(shares)).sum())
 
 
 def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
@@ -128,7 +123,7 @@ def intersection_trial(
     rule = {"l": "ell", "t": "t"}.get(criterion)
     extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
-    utility, entropy = 1.0, entropy_bits(people[sensitive])
+    utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
     if criterion != "none":
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
