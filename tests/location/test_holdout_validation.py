@@ -1,5 +1,3 @@
-"""The certificate of a map from reference sets: small where a map is right to the step that it claims."""
-
 import copy
 
 import numpy as np

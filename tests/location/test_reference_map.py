@@ -1,5 +1,3 @@
-"""Places from reference sets: what is located is right up to one motion, and what is not says so."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""The certificate of maps keeps its level on the stored runs; the protections of the study do what they say."""
-
 import sys
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""All attacks on values: no mean gain above the worst person's, and none switched off by the type of a column."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""From claims to the risk of persons: the few who stand out are not averaged away among the many who do not."""
-
 import numpy as np
 import pandas as pd
 import pytest

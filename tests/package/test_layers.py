@@ -1,5 +1,3 @@
-"""Imports go downwards only, and methods that must meet in experiments do not know of one another."""
-
 import ast
 import re
 import subprocess

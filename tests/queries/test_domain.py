@@ -1,5 +1,3 @@
-"""Declared domains: queries answer for every table, exactly and at the stated scale; no error tells of the data."""
-
 import os
 import warnings
 

@@ -1,5 +1,3 @@
-"""The measures of disclosure against plain loops, print, and pycanon."""
-
 import math
 from collections import Counter
 

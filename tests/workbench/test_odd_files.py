@@ -1,5 +1,3 @@
-"""Odd files as offices hand them over: what is printed about them is true, and nothing of them ends the work."""
-
 import json
 
 import numpy as np
