@@ -216,9 +216,6 @@ def test_noise_that_is_drawn_again_averages_out():
     assert risk["average of repeated masks"] > risk["nearest place of the same labels"] + 0.1
 
 
-pytestmark = pytest.mark.whole
-
-
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_parameters_are_those_of_the_function(entry):
     signature = inspect.signature(entry.function).parameters

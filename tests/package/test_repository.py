@@ -1,9 +1,11 @@
 import hashlib
 import inspect
 import json
+import os
 import pkgutil
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,9 +72,6 @@ def test_no_file_names_a_machine_or_a_package_registry():
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
 
 
-ROOT = Path(__file__).parents[2]
-
-
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "GUIDE.md", *sorted((ROOT / "docs").glob("*.md"))])
 def test_what_is_named_is_there(page):
     for named in re.findall(r"`(reident(?:\.\w+)+)[`(]", page.read_text(encoding="utf-8")):
@@ -102,3 +101,46 @@ def test_a_public_function_documents_parameters_result_and_errors():
             source = inspect.getsource(own).split('"""')[-1]
             if re.search(r"\braise \w+Error|\bcheck_(?!rng)\w+\(", source):
                 assert re.search(r"^Raises\n------", inspect.getdoc(function), flags=re.MULTILINE), name
+
+
+SCRIPT = """
+import pandas as pd
+import reident as rd
+
+people = pd.DataFrame({"lat_deg": [50.1, 50.2], "lon_deg": [8.6, 8.7]})
+moved = rd.places.mask_disc(people, radius_m=100.0, rng=1)
+share: float = rd.linkage_quality(pd.DataFrame(), pd.DataFrame()).precision
+rd.mask_disk
+rd.places.mask_disc(people, radius=1.0)
+wrong: str = rd.linkage_quality
+"""
+WRONG = {
+    8: 'has no attribute "mask_disk"',
+    9: 'Unexpected keyword argument "radius"',
+    10: "Incompatible types in assignment",
+}
+
+
+#: Types of other packages take ten times as long to read and are not needed here.
+OURS_ALONE = """
+[mypy]
+follow_imports = skip
+[mypy-numpy,numpy.*]
+follow_imports_for_stubs = True
+[mypy-reident,reident.*]
+follow_imports = silent
+"""
+
+
+@pytest.mark.slow
+def test_a_users_script_is_type_checked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    (tmp_path / "mypy.ini").write_text(OURS_ALONE)
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--config-file", str(tmp_path / "mypy.ini")]
+    command += ["--cache-dir", str(tmp_path / "cache"), str(script)]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    complaints = {int(line.split(":")[1]): line for line in done.stdout.splitlines() if ": error:" in line}
+    assert set(complaints) == set(WRONG), done.stdout
+    assert all(said in complaints[number] for number, said in WRONG.items())

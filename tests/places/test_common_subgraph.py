@@ -14,26 +14,8 @@ from reident import (
     common_subgraph_attack,
     linkage_quality,
 )
-from reident.data.datasets import load_poets
 from reident.location import registration_attack
 from reident.places import LinkageQuality
-
-
-@pytest.fixture(scope="module")
-def poets():
-    return load_poets()
-
-
-@pytest.mark.parametrize("ties", ["random", "first", "all"])
-def test_example_10_attack(poets, ties):
-    linkage = common_subgraph_attack(*poets, quasi=["cob", "language"], window_km=(-5, 5), ties=ties, rng=0)
-    assert linkage.links.to_numpy().tolist() == [[1, 1], [2, 2], [3, 3], [4, 4]]
-    assert linkage.is_optimal
-    assert linkage.n_max_cliques == 1
-    assert linkage.n_candidates == 11
-    assert linkage.n_edges == 9
-    quality = linkage_quality(linkage, {n: n for n in range(1, 5)})
-    assert (quality.precision, quality.recall) == (1.0, 1.0)
 
 
 def files(seed, n=9, common=5):
