@@ -1,13 +1,8 @@
-import sys
-from pathlib import Path
-
 import pandas as pd
 from benchmarks._map_trials import FAILING
 
 from reident.data.datasets import embedded_file
 from reident.experiments.released_maps import LEVELS, WRONG_KM
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
 def test_the_certificate_keeps_its_level_on_failing_runs():
