@@ -212,8 +212,8 @@ def match_comp(left, right, crawled, directed, partners, theta):
     maps[0, partners[:, 0]], maps[1, partners[:, 1]] = partners[:, 1], partners[:, 0]
     sides = [side(dense, c, directed) for dense, c in zip((left, right), crawled, strict=True)]
     usable = [(to >= 0) & c[to] for to, c in zip(maps, crawled[::-1], strict=True)]
-    both = [((d | d.T) & use).sum(axis=1).astype(np.int32) for d, use in zip((left, right), usable, strict=True)]
-    incoming = [(d.T & use).sum(axis=1).astype(np.int32) for d, use in zip((left, right), usable, strict=True)]
+    pairs = [(d | d.T, d.T, use) for d, use in zip((left, right), usable, strict=True)]
+    both, incoming = (tuple((p[k] & p[2]).sum(axis=1).astype(np.int32) for p in pairs) for k in (0, 1))
     work = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n + 1, np.int32), 1 / np.sqrt(np.r_[1, 1 : n + 1])
     naive = [naive_propagation.neighbours(d) for d in (left, right)]
     known, mapping = [{*np.flatnonzero(c).tolist()} for c in crawled], dict(partners.tolist())

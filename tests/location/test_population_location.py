@@ -5,7 +5,6 @@ import pytest
 from shapely.geometry import Polygon
 
 from reident import embed_distances, great_circle_km
-from reident.data import points_in_area
 from reident.location import calibrate_distances, locate_by_population
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
@@ -18,9 +17,17 @@ COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 
 
 
 def towns(n=80, seed=0, area=COUNTRY):
-    lat, lon = points_in_area(area, n, rng=seed)
-    population = np.random.default_rng(seed).pareto(1.1, n) + 0.3
-    return pd.DataFrame({"lat_deg": lat, "lon_deg": lon, "population": population})
+    rng = np.random.default_rng(seed)
+    west, south, east, north = area.bounds
+    lat, lon = rng.uniform(south, north, 20 * n), rng.uniform(west, east, 20 * n)
+    inside = np.flatnonzero([area.contains(point) for point in points(lat, lon)])[:n]
+    return pd.DataFrame({"lat_deg": lat[inside], "lon_deg": lon[inside], "population": rng.pareto(1.1, n) + 0.3})
+
+
+def points(lat, lon):
+    from shapely.geometry import Point
+
+    return [Point(x, y) for x, y in zip(lon, lat, strict=True)]
 
 
 def people(places, n, seed=1, scatter_km=8.0):
@@ -53,7 +60,10 @@ def test_a_list_of_towns_locates_all_records():
 
 
 def test_the_outline_alone_locates_all_records():
-    homes = pd.DataFrame(dict(zip(("lat_deg", "lon_deg"), points_in_area(COUNTRY, 800, rng=4), strict=True)))
+    rng = np.random.default_rng(4)
+    lat, lon = rng.uniform(46, 54, 1500), rng.uniform(5, 14, 1500)
+    inside = [COUNTRY.contains(point) for point in points(lat, lon)]
+    homes = pd.DataFrame({"lat_deg": lat[inside], "lon_deg": lon[inside]})
     found = locate_by_population(distances(homes), None, COUNTRY)
     assert np.median(errors_km(found, homes)) < 8
 
