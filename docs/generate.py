@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 import reident
-from reident.data.papers import errata
+from reident.data.datasets import errata
 from reident.methods._entry import Entry
 from reident.methods.registry import describe, entries
 from reident.runner import notebook_title, read_claims

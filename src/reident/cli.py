@@ -76,7 +76,7 @@ def _root(
 @app.command("list")
 def list_() -> None:
     """List the experiments, the notebooks and the figures."""
-    from reident.data._paths import notebooks_folder
+    from reident.data.datasets import notebooks_folder
     from reident.runner._parameters import notebook_title
     from reident.runner.experiments import citation_of, experiments, figure_names
 

@@ -7,7 +7,7 @@ from scipy.special import zeta
 
 import reident
 from reident import SearchLimitWarning
-from reident.data.simulate import preferential_attachment
+from reident.data.networks import preferential_attachment
 
 
 def test_large_graph_is_bounded_and_sampled():

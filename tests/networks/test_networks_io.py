@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.data.datasets import load_graph
+from reident.data.networks import load_graph
 from reident.networks import as_network, naive_anonymise, read_graph, write_graph
 from reident.networks.files import read_relations
 from reident.networks.graph import as_directed_network

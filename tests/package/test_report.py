@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import pytest
 
 from reident import DataError, errata
-from reident.data.papers import PAPERS
+from reident.data.datasets import PAPERS
 from reident.runner.report import write_report
 from small_notebooks import finished_run
 

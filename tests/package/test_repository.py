@@ -12,7 +12,7 @@ import pytest
 
 import public
 from reident.data import datasets
-from reident.data._paths import data_folder
+from reident.data.datasets import data_folder
 from reident.runner._parameters import notebook_defaults
 
 ROOT = Path(__file__).parents[2]

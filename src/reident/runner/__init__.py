@@ -21,7 +21,7 @@ from reident.base import (
     check_seed,
     record_files,
 )
-from reident.data._paths import notebooks_folder
+from reident.data.datasets import notebooks_folder
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
 from reident.runner._index import read_claims, read_findings, read_records, write_index
