@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Row, SearchLimitWarning
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -45,7 +46,7 @@ def read_table(table: str = "") -> pd.DataFrame:
     return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(np.float64)
 
 
-def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+def draw_records(rng: Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw records to learn from and as many others; of all records or more than half there are fewer others."""
     whole = read_table(table)
     chosen = rng.choice(len(whole), min(len(whole), 2 * n_records), replace=False)
@@ -113,7 +114,7 @@ def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyM
     return FuzzyMeasure([total[mask.bit_count()] for mask in range(2 ** len(columns))], columns)
 
 
-def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: np.random.Generator) -> float:
+def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: Generator) -> float:
     """Return the largest linked share of 60 random ordered weighted averages: a lower bound of the optimum."""
     tried = [np.ones(len(columns)), *rng.dirichlet(np.ones(len(columns)), 59)]
     a, b = (((x - x.mean()) / x.std(ddof=0)).to_numpy(np.float64) for x in (release[columns], original[columns]))
@@ -139,7 +140,7 @@ def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[st
 
 
 def trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     file: str,
     learns: bool = False,
@@ -149,7 +150,7 @@ def trial(
     method: str = "mdav",
     protects_first: bool = False,
     time_limit_s: float = 60.0,
-) -> dict[str, Any]:
+) -> Row:
     """Draw records, protect them, link them, and apply the learned distances to other records.
 
     Parameters
@@ -180,7 +181,7 @@ def trial(
     release, columns, loss = protect(inside, file, **options)
     if protects_first:
         release = protect(read_table(table), file, **options)[0].loc[inside.index]
-    result: dict[str, Any] = {"information_loss": loss, "utility": 1 - loss}
+    result: Row = {"information_loss": loss, "utility": 1 - loss}
     result["mean"] = link_records(release, inside, columns=columns).ratio
     if not learns:
         return result
@@ -220,7 +221,7 @@ def printed_measure(table: str, columns: Sequence[str], *, reverse: bool = False
     return FuzzyMeasure(values, columns)
 
 
-def readings_of_published() -> dict[str, Any]:
+def readings_of_published() -> Row:
     """Return the values, by claim, of statements that the document's own numbers decide."""
     four, six = printed_measure("measure_m4_28", list("abcd")), printed_measure("measure_m6_853", list("abcdef"))
     sets = [set(chosen) for size in range(7) for chosen in combinations("abcdef", size)]
@@ -239,9 +240,7 @@ def readings_of_published() -> dict[str, Any]:
     }
 
 
-def setup_trial(
-    rng: np.random.Generator, *, file: str, measure: str, setup: str, n_records: int = 400
-) -> dict[str, float]:
+def setup_trial(rng: Generator, *, file: str, measure: str, setup: str, n_records: int = 400) -> Row:
     """Apply a published measure to one draw of Census under one of `SETUPS`."""
     inside, _ = draw_records(rng, n_records)
     if setup == "columns by name":
@@ -257,8 +256,8 @@ def setup_trial(
 
 
 def determined_trial(
-    rng: np.random.Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
-) -> dict[str, Any]:
+    rng: Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
+) -> Row:
     """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
     inside, _ = draw_records(rng, n_records, table)
     release, columns, _ = protect(inside, file)
@@ -278,9 +277,7 @@ def determined_trial(
     }  # fmt: skip
 
 
-def race_trial(
-    rng: np.random.Generator, *, method: str, n_records: int, time_limit_s: float = 30.0, file: str = "M4-33"
-) -> dict[str, Any]:
+def race_trial(rng: Generator, *, method: str, n_records: int, time_limit_s: float = 30.0, file: str = "M4-33") -> Row:
     """Learn the Choquet integral by conflicts ("benders") or by the paper's programme ("milp"), on the same records."""
     inside, _ = draw_records(rng)
     few = inside.iloc[:n_records]

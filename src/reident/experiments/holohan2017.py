@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, Row
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
@@ -144,16 +145,14 @@ def released(method: str, k: int, **more: Any) -> tuple[FloatArray, IntArray]:
     return values[order], classes[order]
 
 
-def _data(
-    case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str
-) -> dict[str, Any]:
+def _data(case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str) -> Row:
     n_records = 0 if case == "adult" else n_records
     roles = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
     return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **roles}
 
 
 def trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     method: str,
     k: int,
@@ -168,7 +167,7 @@ def trial(
     spread: float = 1.0,
     k_quasi: Sequence[str] = (),
     epsilon_quasi: str = "",
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Release once with the paper's noise and measure error, linking risk and suppression: a row a confidence.
 
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
@@ -204,7 +203,7 @@ def trial(
 
 
 def classes_trial(
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn but the data
+    rng: Generator,  # noqa: ARG001 - nothing is drawn but the data
     *,
     method: str,
     k: int,
@@ -216,7 +215,7 @@ def classes_trial(
     spread: float = 1.0,
     k_quasi: Sequence[str] = (),
     epsilon_quasi: str = "",
-) -> dict[str, Any]:
+) -> Row:
     """Measure a k-anonymous version before any noise, without and with the number as one more quasi-identifier.
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
@@ -238,7 +237,7 @@ def classes_trial(
 
 
 def time_trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     method: str,
     k: int,
@@ -246,7 +245,7 @@ def time_trial(
     dataset: int = 2017,
     algorithm: str = "ours",
     n_records: int = 0,
-) -> dict[str, float]:
+) -> Row:
     """Time k-anonymity with the number as a quasi-identifier against (k, epsilon)-anonymity, in processor seconds.
 
     `algorithm` is "ours" or "published", the textbook searches.
@@ -270,9 +269,7 @@ def time_trial(
     }  # fmt: skip
 
 
-def lists_trial(
-    rng: np.random.Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0
-) -> list[dict[str, float]]:
+def lists_trial(rng: Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0) -> list[Row]:
     """Draw one list from a stated population and return the percentage that OLA suppresses for each k (Table IV)."""
     table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
     quasi = [name for name in _QUASI["florida"] if name in table]
@@ -282,15 +279,8 @@ def lists_trial(
 
 
 def differencing_trial(
-    rng: np.random.Generator,
-    *,
-    mode: str,
-    method: str,
-    epsilon: float,
-    k: int = 10,
-    dataset: int = 2017,
-    n_records: int = 0,
-) -> dict[str, float]:
+    rng: Generator, *, mode: str, method: str, epsilon: float, k: int = 10, dataset: int = 2017, n_records: int = 0
+) -> Row:
     """Release Adult's heights in one of two modes, and attack the tallest of every class (beyond the paper).
 
     The intruder knows all other records and that the tallest is taller than 170 cm.

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import shapely
+from numpy.random import Generator
 
-from reident.base import FloatArray, ParameterError, RNGLike, SearchLimitWarning
+from reident.base import FloatArray, ParameterError, RNGLike, Row, SearchLimitWarning
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
@@ -99,7 +100,7 @@ def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series
 
 
 def protect(
-    rng: np.random.Generator, original: pd.DataFrame, noise: DistanceDeviation | float, alpha: float
+    rng: Generator, original: pd.DataFrame, noise: DistanceDeviation | float, alpha: float
 ) -> tuple[FloatArray, tuple[float, float], float]:
     """Return the released distances, the intruder's window in km and the utility: 1 / variance of d - d', per km^2.
 
@@ -114,7 +115,7 @@ def protect(
 
 
 def trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     alpha: float,
     dataset: int,
@@ -129,7 +130,7 @@ def trial(
     table: str = "",
     known: str = "",
     quasi: tuple[str, ...] = ("sex", "age_class"),
-) -> dict[str, Any]:
+) -> Row:
     """Release one file with noise, attack it, and compare the claimed matches with the truth.
 
     Parameters
@@ -188,7 +189,7 @@ def trial(
     }  # fmt: skip
 
 
-def _quality(is_true: np.ndarray, members: Any, n_true: int) -> dict[str, float]:
+def _quality(is_true: np.ndarray, members: Any, n_true: int) -> Row:
     """Return precision and recall of the claimed matches, and their number."""
     right = is_true[np.array(members, dtype=np.int64)]
     precision = right.mean() if right.size else np.nan

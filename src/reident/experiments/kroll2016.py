@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray, SearchLimitWarning
+from reident.base import FloatArray, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.experiments.kroll2015 import labels
 from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, city_pairs, draw_files, reference_area
@@ -34,7 +35,7 @@ _N_CLUSTERS = 10
 _CLUSTER, _INSIDE, _OUTSIDE, _GAPS, _SMOOTH = 40, 0.6, 0.1, 0.2, 20
 
 
-def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: np.random.Generator) -> FloatArray:
+def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: Generator) -> FloatArray:
     """Return the custodian's distances through a new embedding, km."""
     lat, lon = files.original["lat_deg"], files.original["lon_deg"]
     shape = {"n_reference_sets": n_reference_sets, "reference_set_size": reference_set_size}
@@ -56,7 +57,7 @@ def _intervals(
     return dict(zip(alphas, simulated, strict=True))
 
 
-def effective_size(files: Files, reference_set_size: int, rng: np.random.Generator) -> float:
+def effective_size(files: Files, reference_set_size: int, rng: Generator) -> float:
     """Return how many places of a reference set are the nearest one of some record, the mean of 50 sets."""
     sets = AreaSampler(files.area).draw_vectors((50, reference_set_size), rng)
     records = unit_vectors(files.original["lat_deg"], files.original["lon_deg"])
@@ -64,7 +65,7 @@ def effective_size(files: Files, reference_set_size: int, rng: np.random.Generat
 
 
 def trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     n_reference_sets: int,
     reference_set_size: int,
@@ -78,7 +79,7 @@ def trial(
     prefix_length: int = 2,
     area: str = "",
     quasi: tuple[str, ...] = (),
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Release one file through an embedding, attack it for each alpha, and compare the claimed matches with the truth.
 
     Parameters
@@ -124,9 +125,7 @@ def trial(
     ]
 
 
-def _attack(
-    files: Files, released_km: FloatArray, known: ToleranceIntervals, steps: int, rng: np.random.Generator
-) -> dict[str, Any]:
+def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, steps: int, rng: Generator) -> Row:
     """Search one product graph as the paper did, and go on with a stronger search."""
     words = [labels(file, files.quasi) if files.quasi else pd.Series("", file.index)
              for file in (files.original, files.known)]  # fmt: skip
@@ -139,7 +138,7 @@ def _attack(
         strong = max_cliques(
             graph, limit=_MAX_CLIQUES, start=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
-    row: dict[str, Any] = {}
+    row: Row = {}
     cliques = {"published": (published.vertices, published.is_optimal)}
     cliques["strong"] = strong.cliques[rng.integers(len(strong))], strong.is_optimal
     for search, (members, is_optimal) in cliques.items():
@@ -154,7 +153,7 @@ def _attack(
 
 
 def utility_trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     n_reference_sets: int,
     reference_set_size: int,
@@ -164,7 +163,7 @@ def utility_trial(
     n_common: int = 0,
     area: str = "",
     quasi: tuple[str, ...] = (),
-) -> dict[str, Any]:
+) -> Row:
     """Embed the custodian's file and measure the utilities of figure 2 and of the uses that the paper names.
 
     `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record.
@@ -197,13 +196,13 @@ def utility_trial(
 
 
 @lru_cache(maxsize=24)
-def _true_uses(scenario: str, dataset: int, **sizes: Any) -> dict[str, Any]:
+def _true_uses(scenario: str, dataset: int, **sizes: Any) -> Row:
     """Return `_uses` with true distances: computed once for all settings on a data set."""
     files = draw_files(scenario, dataset, **sizes)
     return _uses(files.original_km, files, dataset)
 
 
-def _uses(km: FloatArray, files: Files, dataset: int) -> dict[str, Any]:
+def _uses(km: FloatArray, files: Files, dataset: int) -> Row:
     """Return autocorrelation, eigenvectors, errors of filled gaps and of slopes, and the overlap of clusters."""
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     n = len(km)
@@ -231,9 +230,7 @@ def _uses(km: FloatArray, files: Files, dataset: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def city_trial(
-    rng: np.random.Generator, *, n_reference_sets: int, reference_set_size: int, area: str = "united_kingdom"
-) -> dict[str, float]:
+def city_trial(rng: Generator, *, n_reference_sets: int, reference_set_size: int, area: str = "united_kingdom") -> Row:
     """Embed the paper's three pairs of cities and return their released distances, km."""
     cities = city_pairs()
     within = reference_area(area)

@@ -19,7 +19,16 @@ import pandas as pd
 import threadpoolctl
 from tqdm import tqdm
 
-from reident.base import ParameterError, PrivacyWarning, TrialError, check_integer, check_seed, local_cluster, occupied
+from reident.base import (
+    ParameterError,
+    PrivacyWarning,
+    Row,
+    TrialError,
+    check_integer,
+    check_seed,
+    local_cluster,
+    occupied,
+)
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
@@ -27,7 +36,7 @@ from reident.experiments.code_key import code_key, versions
 SCHEDULER = "REIDENT_SCHEDULER"
 
 Trial = Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 class Task(NamedTuple):
@@ -161,7 +170,7 @@ def sweep(
     return frame
 
 
-def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
+def settings_of(trial: Trial, grid: Any) -> list[Row]:
     """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
     lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
     if any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in lists):

@@ -7,8 +7,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.random import Generator
 
-from reident.base import DataError, IntArray
+from reident.base import DataError, IntArray, Row
 from reident.data.networks import load_graph
 from reident.queries import private_degree_sequence
 
@@ -43,7 +44,7 @@ def available_graphs() -> list[str]:
     return list(GRAPHS)
 
 
-def node_trial(rng: np.random.Generator, *, graph: str, epsilon: float, hidden: str) -> dict[str, Any]:
+def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:
     """Publish a degree sequence that hides "an edge", "five edges" or "a node"; return errors over the mean degree.
 
     A node has up to n - 1 edges: hiding it is hiding so many. `blind_error` is that of the median for every degree.

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import stats
 
 from reident import laplace_histogram
@@ -32,7 +33,7 @@ def largest_event_difference(first: Any, second: Any) -> float:
     return float((events @ (np.asarray(first) - np.asarray(second))).max())
 
 
-def processing_excess(rng: np.random.Generator, n_draws: int = 200) -> float:
+def processing_excess(rng: Generator, n_draws: int = 200) -> float:
     """Return by how much a randomised function raises the statistical distance of two variables at most."""
     worst = -math.inf
     for _ in range(n_draws):
@@ -48,7 +49,7 @@ def processing_excess(rng: np.random.Generator, n_draws: int = 200) -> float:
 # -- chapter 4 -------------------------------------------------------------------------------------------------------
 
 
-def guessable_breaches(rng: np.random.Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
+def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
     """Return the largest probability of breaches that leave the utility vector easier to guess than Claim 4.2 says.
 
     W has min-entropy 3 `length` + `spare` or more; a breach is a function of the database, of `length` bits. Claim 4.2:
@@ -111,7 +112,7 @@ def adaptive_loss(epsilon: float = 0.7) -> float:
     return worst / epsilon
 
 
-def kmeans_sensitivity(rng: np.random.Generator, d: int = 2) -> float:
+def kmeans_sensitivity(rng: Generator, d: int = 2) -> float:
     """Return the largest change of sizes and sums by one point, by a search with corner points."""
     worst = 0.0
     for _ in range(200):
@@ -124,7 +125,7 @@ def kmeans_sensitivity(rng: np.random.Generator, d: int = 2) -> float:
     return worst
 
 
-def histogram_sensitivity(rng: np.random.Generator) -> float:
+def histogram_sensitivity(rng: Generator) -> float:
     """Return the largest L1 change of a histogram answer by one more record, the noise being the same."""
     worst = 0.0
     for _ in range(50):

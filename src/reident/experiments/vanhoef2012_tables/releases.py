@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from scipy import stats
 
 from reident import k_anonymise
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray, ParameterError, Row
 from reident.data.datasets import load_adult
 from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
@@ -46,7 +47,7 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     return read_own(table, "table", columns)[list(columns)].dropna().reset_index(drop=True)
 
 
-def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+def with_domain(people: pd.DataFrame, name: str, rng: Generator) -> pd.DataFrame:
     """Add the attribute `name` of `DOMAINS` to the persons; leave them unchanged for another name."""
     if name not in DOMAINS:
         return people
@@ -62,7 +63,7 @@ def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd
 
 
 def overlapping_samples(
-    people: pd.DataFrame, rng: np.random.Generator, *, releases: int, n_common: int, n_own: int
+    people: pd.DataFrame, rng: Generator, *, releases: int, n_common: int, n_own: int
 ) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
     """Draw the persons of all releases, and for each release these and `n_own` others."""
     if n_common + n_own > len(people):
@@ -76,7 +77,7 @@ def overlapping_samples(
 
 
 def intersection_trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     criterion: str,
     k: int,
@@ -88,7 +89,7 @@ def intersection_trial(
     n_own: int = 1200,
     table: str = "",
     quasi: Sequence[str] = QUASI,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Anonymise overlapping samples independently and attack the persons in all of them.
 
     Parameters
@@ -143,7 +144,7 @@ def intersection_trial(
 
 
 def argument_trial(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     method: str,
     strength: float,
@@ -153,7 +154,7 @@ def argument_trial(
     n_own: int = 1200,
     table: str = "",
     quasi: Sequence[str] = QUASI,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Release the same persons several times and measure the analyst's error and the intruder's gain.
 
     Of tables the intruder knows the quasi-identifiers of the persons in all of them; of histograms, one a column, all
@@ -192,7 +193,7 @@ def argument_trial(
     ]
 
 
-def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> dict[str, float]:
+def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> Row:
     """Return how often the likeliest value is true, how often surely, and the gain in log odds of the true value."""
     true_share = posterior[np.arange(len(truth)), truth]
     with np.errstate(divide="ignore"):
@@ -221,7 +222,7 @@ def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
 
 
 def histogram_course(
-    samples: list[pd.DataFrame], truth: IntArray, prior: FloatArray, epsilon: float, rng: np.random.Generator
+    samples: list[pd.DataFrame], truth: IntArray, prior: FloatArray, epsilon: float, rng: Generator
 ) -> tuple[list[float], list[FloatArray]]:
     """Answer a histogram a column, each for an equal part of epsilon; another person changes two counts of each."""
     scale = 2 * samples[0].shape[1] / epsilon
@@ -238,7 +239,7 @@ def histogram_course(
     return errors, courses
 
 
-def _noisy_error(column: pd.Series, scale: float, rng: np.random.Generator) -> float:
+def _noisy_error(column: pd.Series, scale: float, rng: Generator) -> float:
     counts = column.value_counts().to_numpy()
     noisy = np.maximum(counts + discrete_laplace(scale, 1.0, len(counts), rng=rng), 0)
     return float(0.5 * np.abs(noisy / max(noisy.sum(), 1) - counts / counts.sum()).sum())
