@@ -140,17 +140,9 @@ def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[st
 
 
 def trial(
-    rng: Generator,
-    *,
-    file: str,
-    learns: bool = False,
-    n_records: int = 400,
-    table: str = "",
-    scale: str = "",
-    method: str = "mdav",
-    protects_first: bool = False,
-    time_limit_s: float = 60.0,
-) -> Row:
+    rng: Generator, *, file: str, learns: bool = False, n_records: int = 400, table: str = "", scale: str = "",
+    method: str = "mdav", protects_first: bool = False, time_limit_s: float = 60.0,
+) -> Row:  # fmt: skip
     """Draw records, protect them, link them, and apply the learned distances to other records.
 
     Parameters

@@ -63,14 +63,9 @@ class Case(NamedTuple):
 
 @lru_cache(maxsize=16)
 def draw(
-    case: str,
-    dataset: int = 2017,
-    *,
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: tuple[str, ...] = (),
+    case: str, dataset: int = 2017, *, n_records: int = 0, spread: float = 1.0, k_quasi: tuple[str, ...] = (),
     epsilon_quasi: str = "",
-) -> Case:
+) -> Case:  # fmt: skip
     """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
 
     `n_records` cuts the data (0: as many as published); `spread` multiplies the survey's standard deviations of
@@ -152,22 +147,11 @@ def _data(case: str, dataset: int, n_records: int, spread: float, k_quasi: Seque
 
 
 def trial(
-    rng: Generator,
-    *,
-    method: str,
-    k: int,
-    epsilon: float,
-    case: str = "adult",
-    dataset: int = 2017,
-    confidences: Sequence[float] = CONFIDENCES,
-    mode: str = "class range",
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> list[Row]:
+    rng: Generator, *, method: str, k: int, epsilon: float, case: str = "adult", dataset: int = 2017,
+    confidences: Sequence[float] = CONFIDENCES, mode: str = "class range", loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> list[Row]:  # fmt: skip
     """Release once with the paper's noise and measure error, linking risk and suppression: a row a confidence.
 
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
@@ -203,19 +187,10 @@ def trial(
 
 
 def classes_trial(
-    rng: Generator,  # noqa: ARG001 - nothing is drawn but the data
-    *,
-    method: str,
-    k: int,
-    case: str = "adult",
-    dataset: int = 2017,
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> Row:
+    _: Generator, *, method: str, k: int, case: str = "adult", dataset: int = 2017, loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> Row:  # fmt: skip
     """Measure a k-anonymous version before any noise, without and with the number as one more quasi-identifier.
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
@@ -237,15 +212,9 @@ def classes_trial(
 
 
 def time_trial(
-    rng: Generator,
-    *,
-    method: str,
-    k: int,
-    case: str = "florida",
-    dataset: int = 2017,
-    algorithm: str = "ours",
+    rng: Generator, *, method: str, k: int, case: str = "florida", dataset: int = 2017, algorithm: str = "ours",
     n_records: int = 0,
-) -> Row:
+) -> Row:  # fmt: skip
     """Time k-anonymity with the number as a quasi-identifier against (k, epsilon)-anonymity, in processor seconds.
 
     `algorithm` is "ours" or "published", the textbook searches.

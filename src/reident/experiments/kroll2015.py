@@ -115,22 +115,10 @@ def protect(
 
 
 def trial(
-    rng: Generator,
-    *,
-    alpha: float,
-    dataset: int,
-    sigma_deg: float | None = None,
-    sigma_km: float | None = None,
-    gamma: float = 1.0,
-    ties: str = "published",
-    n_original: int = 500,
-    n_known: int = 500,
-    n_common: int = 50,
-    jitter_km: float = JITTER_KM,
-    table: str = "",
-    known: str = "",
-    quasi: tuple[str, ...] = ("sex", "age_class"),
-) -> Row:
+    rng: Generator, *, alpha: float, dataset: int, sigma_deg: float | None = None, sigma_km: float | None = None,
+    gamma: float = 1.0, ties: str = "published", n_original: int = 500, n_known: int = 500, n_common: int = 50,
+    jitter_km: float = JITTER_KM, table: str = "", known: str = "", quasi: tuple[str, ...] = ("sex", "age_class"),
+) -> Row:  # fmt: skip
     """Release one file with noise, attack it, and compare the claimed matches with the truth.
 
     Parameters

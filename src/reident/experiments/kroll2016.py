@@ -65,21 +65,10 @@ def effective_size(files: Files, reference_set_size: int, rng: Generator) -> flo
 
 
 def trial(
-    rng: Generator,
-    *,
-    n_reference_sets: int,
-    reference_set_size: int,
-    dataset: int,
-    alphas: list[float],
-    scenario: str = "england",
-    steps: int = 20_000_000,
-    n_simulations: int = 1_000,
-    n_records: int = 0,
-    n_common: int = 0,
-    prefix_length: int = 2,
-    area: str = "",
-    quasi: tuple[str, ...] = (),
-) -> list[Row]:
+    rng: Generator, *, n_reference_sets: int, reference_set_size: int, dataset: int, alphas: list[float],
+    scenario: str = "england", steps: int = 20_000_000, n_simulations: int = 1_000, n_records: int = 0,
+    n_common: int = 0, prefix_length: int = 2, area: str = "", quasi: tuple[str, ...] = (),
+) -> list[Row]:  # fmt: skip
     """Release one file through an embedding, attack it for each alpha, and compare the claimed matches with the truth.
 
     Parameters
@@ -153,17 +142,9 @@ def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, st
 
 
 def utility_trial(
-    rng: Generator,
-    *,
-    n_reference_sets: int,
-    reference_set_size: int,
-    dataset: int,
-    scenario: str = "england",
-    n_records: int = 0,
-    n_common: int = 0,
-    area: str = "",
-    quasi: tuple[str, ...] = (),
-) -> Row:
+    rng: Generator, *, n_reference_sets: int, reference_set_size: int, dataset: int, scenario: str = "england",
+    n_records: int = 0, n_common: int = 0, area: str = "", quasi: tuple[str, ...] = (),
+) -> Row:  # fmt: skip
     """Embed the custodian's file and measure the utilities of figure 2 and of the uses that the paper names.
 
     `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record.

@@ -40,15 +40,9 @@ def passive(rng: Generator, *, graph: str, known_edges: float, known_nodes: floa
 
 
 def active(
-    rng: Generator,
-    *,
-    graph: str,
-    kind: str,
-    k: int,
-    outside: tuple[int, int] = (10, 20),
-    anonymity: int = 1,
+    rng: Generator, *, graph: str, kind: str, k: int, outside: tuple[int, int] = (10, 20), anonymity: int = 1,
     slack: int = 0,
-) -> Row:
+) -> Row:  # fmt: skip
     """Plant k nodes, or gather a coalition of k people, release the network, and look for the targets (chapter 8).
 
     `kind` is planted, planted with H checked (redrawn until it has no automorphism) or coalition; `outside` are the

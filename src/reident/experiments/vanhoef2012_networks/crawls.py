@@ -103,12 +103,9 @@ def _released(
 
 
 def _spread(
-    release: DirectedNetwork,
-    known: DirectedNetwork,
-    seeds: Mapping[Any, Any],
-    truth: Mapping[Any, Any],
+    release: DirectedNetwork, known: DirectedNetwork, seeds: Mapping[Any, Any], truth: Mapping[Any, Any],
     ignore: Iterable[int] = (),
-) -> Row:
+) -> Row:  # fmt: skip
     """Propagate, and return the shares of the people in both that are right, wrong and left without a match."""
     with quiet():
         mapping = propagate(release, known, seeds).mapping if seeds else {}

@@ -90,14 +90,9 @@ def search_trial(
 
 
 def _attacked(
-    released: Ratings,
-    owners: IntArray,
-    sizes: tuple[int, int, int],
-    known: Callable[[IntArray, IntArray], list[_Known]],
-    n_known: int,
-    attacks: int,
-    rng: Generator,
-) -> Row:
+    released: Ratings, owners: IntArray, sizes: tuple[int, int, int],
+    known: Callable[[IntArray, IntArray], list[_Known]], n_known: int, attacks: int, rng: Generator,
+) -> Row:  # fmt: skip
     """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
     ratings, by_user, pointers = _simulated(*sizes)
     active = np.flatnonzero(np.diff(pointers) >= 20)

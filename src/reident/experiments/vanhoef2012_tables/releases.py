@@ -77,19 +77,9 @@ def overlapping_samples(
 
 
 def intersection_trial(
-    rng: Generator,
-    *,
-    criterion: str,
-    k: int,
-    strength: float,
-    sensitive: str = "occupation",
-    shuffled: bool = False,
-    releases: int = 5,
-    n_common: int = 1200,
-    n_own: int = 1200,
-    table: str = "",
-    quasi: Sequence[str] = QUASI,
-) -> list[Row]:
+    rng: Generator, *, criterion: str, k: int, strength: float, sensitive: str = "occupation", shuffled: bool = False,
+    releases: int = 5, n_common: int = 1200, n_own: int = 1200, table: str = "", quasi: Sequence[str] = QUASI,
+) -> list[Row]:  # fmt: skip
     """Anonymise overlapping samples independently and attack the persons in all of them.
 
     Parameters
@@ -144,17 +134,9 @@ def intersection_trial(
 
 
 def argument_trial(
-    rng: Generator,
-    *,
-    method: str,
-    strength: float,
-    sensitive: str = "occupation",
-    releases: int = 5,
-    n_common: int = 1200,
-    n_own: int = 1200,
-    table: str = "",
-    quasi: Sequence[str] = QUASI,
-) -> list[Row]:
+    rng: Generator, *, method: str, strength: float, sensitive: str = "occupation", releases: int = 5,
+    n_common: int = 1200, n_own: int = 1200, table: str = "", quasi: Sequence[str] = QUASI,
+) -> list[Row]:  # fmt: skip
     """Release the same persons several times and measure the analyst's error and the intruder's gain.
 
     Of tables the intruder knows the quasi-identifiers of the persons in all of them; of histograms, one a column, all
