@@ -63,7 +63,7 @@ def draw_files(
     Without sizes the paper's: 400 hospitals in each file and 40 in both, 500 persons and 50; of own places a tenth of
     each file is in both, and all are used.
     """
-    rng = np.random.default_rng([dataset, SCENARIOS.index(scenario) if scenario in SCENARIOS else 2])
+    rng = np.random.default_rng([dataset, [*SCENARIOS, scenario].index(scenario)])
     if scenario == "england":
         people, size, columns = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
     elif scenario == "germany":
