@@ -143,30 +143,16 @@ def trial(
     rng: Generator, *, file: str, learns: bool = False, n_records: int = 400, table: str = "", scale: str = "",
     method: str = "mdav", protects_first: bool = False, time_limit_s: float = 60.0,
 ) -> Row:  # fmt: skip
-    """Draw records, protect them, link them, and apply the learned distances to other records.
+    """Draw records, protect them by `file` (see `groups_of`), link them, and apply learned distances to other records.
 
-    Parameters
-    ----------
-    rng : Generator
-        Chooses the records; settings that share a stream have the same records.
-    file : str
-        The protection, see `groups_of`.
-    learns : bool
-        Learn both models, too, and link by the kernel distance, an ordered weighted average and match weights.
-    n_records, table
-        Records drawn; an own table in place of Census.
-    scale, method, protects_first
-        Variants: "std" clusters on standardised columns; "pairs" as the paper's tool; protect the whole table and draw
-        then.
-    time_limit_s : float
-        For each model.
+    `rng` chooses the records: settings that share a stream have the same ones. With `learns` both models are learned,
+    each within `time_limit_s`, and other distances are tried, too. `table` is an own one in place of Census. Variants:
+    `scale` "std" clusters on standardised columns; `method` "pairs" as the paper's tool; `protects_first` protects the
+    whole table and draws then.
 
-    Returns
-    -------
-    dict
-        Linked shares by each distance, on the records learned from and (``outside_``) on others; bounds and whether
-        both optima are proven; seconds; gains paired within the draw; the largest Moebius value of the measure over
-        the paper's bound n - 1; information loss and utility.
+    Returns linked shares by each distance, on the records learned from and (``outside_``) on others; bounds and whether
+    both optima are proven; seconds; gains paired within the draw; the largest Moebius value of the measure over the
+    paper's bound n - 1; information loss and utility.
     """
     inside, outside = draw_records(rng, n_records, table)
     options: dict[str, Any] = {"scale": scale or None, "method": method}
@@ -259,11 +245,10 @@ def determined_trial(
     pairs = ranges.measure[[len(chosen) == 2 for chosen in ranges.measure.index]]
     best = pairs["low"].idxmax()
     is_best = pairs["low"].max() > pairs["high"].drop([best]).max() if len(pairs) > 1 else False
-    place = {column: number for number, column in enumerate(columns, 1)}
     return {
         "is_optimal": learned.is_optimal, "n_sets": ranges.n_sets, "is_complete": ranges.is_complete,
         "first_low": first["low"], "first_high": first["high"], "leader": ranges.leader or "",
-        "leading_place": place.get(ranges.leader or "", 0),
+        "leading_place": columns.index(ranges.leader) + 1 if ranges.leader else 0,
         "best_pair": " and ".join(best) if is_best else "",
         "shapley_width": float((ranges.shapley["high"] - ranges.shapley["low"]).mean()),
     }  # fmt: skip

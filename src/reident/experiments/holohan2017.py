@@ -36,6 +36,9 @@ CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
 
+#: The range that noise is scaled to: that of the class, or the public one.
+_WIDTH_OF = {"class range": None, "public bounds": PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0]}
+
 #: How ZIP codes of a drawn list differ: not at all, as people who live among their like, and twice as much.
 POPULATIONS: dict[str, Any] = {
     "independent": False,
@@ -146,6 +149,14 @@ def _data(case: str, dataset: int, n_records: int, spread: float, k_quasi: Seque
     return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **roles}
 
 
+def _noisy(
+    values: FloatArray, classes: IntArray, epsilon: float, mode: str, rng: Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the scale of the noise of each class, and the noisy values."""
+    scales = class_noise_scales(values, classes, epsilon=epsilon, width=_WIDTH_OF[mode])
+    return scales, simulate_class_noise(values, classes, scales, rng=rng)
+
+
 def trial(
     rng: Generator, *, method: str, k: int, epsilon: float, case: str = "adult", dataset: int = 2017,
     confidences: Sequence[float] = CONFIDENCES, mode: str = "class range", loss: str = CHOICE["loss"],
@@ -161,9 +172,7 @@ def trial(
     choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     values, classes = released(method, k, **choice, **data)
     n_all = len(draw(**data).table)
-    width = PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0] if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
     row = {
         "error_expected": float((scales[classes] / np.abs(values)).mean()),
@@ -177,9 +186,8 @@ def trial(
         remaining = attack.linked[~gone.suppressed]
         more = {"confidence": confidence, "suppressed": gone.share}
         more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
-        more["suppressed_formula"] = (
-            suppress(confidence=0.99, centre="original").share if confidence == 0.99 else np.nan
-        )
+        if confidence == 0.99:
+            more["suppressed_formula"] = suppress(confidence=confidence, centre="original").share
         rows.append(row | more)
     for row in rows:
         row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / n_all
@@ -255,14 +263,12 @@ def differencing_trial(
     The intruder knows all other records and that the tallest is taller than 170 cm.
     """
     values, classes = released(method, k, case="adult", dataset=dataset, n_records=n_records)
-    low, high = PUBLIC_BOUNDS_CM
-    values = np.clip(values, low, high)
-    width = high - low if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    values = np.clip(values, *PUBLIC_BOUNDS_CM)
+    _, noisy = _noisy(values, classes, epsilon, mode, rng)
     sizes = np.bincount(classes)
     tallest = (np.cumsum(sizes) - 1)[sizes > 1]  # values come class by class, ascending
-    bounds = (min(170.0, float(values[tallest].min())), high)
+    bounds = (min(170.0, float(values[tallest].min())), PUBLIC_BOUNDS_CM[1])
+    width = _WIDTH_OF[mode]
     attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
     table = attack.table
     return {

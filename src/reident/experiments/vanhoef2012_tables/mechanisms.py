@@ -1,4 +1,4 @@
-"""Vanhoef (2012), chapters 5 and 6: trials of differentially private mechanisms.
+"""Vanhoef (2012), chapters 5 to 7: trials of differentially private mechanisms, and of degrees of networks.
 
 Noise is seeded: a simulation releases nothing.
 """
@@ -9,20 +9,23 @@ import math
 from functools import cache
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from sklearn.cluster import KMeans
 
 from reident import laplace_histogram
-from reident.base import FloatArray, IntArray, Row
+from reident.base import DataError, FloatArray, IntArray, Row
 from reident.data.datasets import load_adult
+from reident.data.networks import load_graph
 from reident.queries import (
     MedianMechanism,
     PanPrivateDensity,
     discrete_laplace,
     exponential_mechanism,
     privacy_loss_bound,
+    private_degree_sequence,
     private_kmeans,
     randomised_response,
     simulation_laplace,
@@ -217,3 +220,49 @@ def density_trial(
     claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
     bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": bool(error <= claimed)}
+
+
+# -- degree sequences of networks (7.4) --------------------------------------------------------------------------------
+
+GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
+
+
+@cache
+def graph_degrees(name: str) -> IntArray:
+    """Return the degrees of a graph in decreasing order.
+
+    Raises
+    ------
+    DataError
+        For the power grid, if its file is not in the folder named by REIDENT_DATA.
+    """
+    graph = {
+        "karate club": nx.karate_club_graph,
+        "les miserables": nx.les_miserables_graph,
+        "preferential attachment": lambda: nx.barabasi_albert_graph(3000, 3, seed=1),
+        "small world": lambda: nx.watts_strogatz_graph(3000, 6, 0.2, seed=1),
+        "power grid": lambda: load_graph("powergrid"),
+    }[name]()
+    return np.sort(np.array([degree for _, degree in graph.degree()], dtype=np.int64))[::-1].copy()
+
+
+def available_graphs() -> list[str]:
+    """Return the graphs that can be read here: the power grid needs REIDENT_DATA."""
+    try:
+        graph_degrees("power grid")
+    except DataError:
+        return list(GRAPHS[:-1])
+    return list(GRAPHS)
+
+
+def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:
+    """Publish a degree sequence that hides "an edge", "five edges" or "a node"; return errors over the mean degree.
+
+    A node has up to n - 1 edges: hiding it is hiding so many. `blind_error` is that of the median for every degree.
+    """
+    true = graph_degrees(graph)
+    k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
+    sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
+    answers: dict[str, Any] = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
+    errors = {f"{name}_error": float(np.abs(answer - true).mean() / true.mean()) for name, answer in answers.items()}
+    return {"n_nodes": int(true.size), **errors}

@@ -82,28 +82,14 @@ def intersection_trial(
 ) -> list[Row]:  # fmt: skip
     """Anonymise overlapping samples independently and attack the persons in all of them.
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the samples.
-    criterion : {"k", "l", "t", "none"}
-        k-anonymity alone, with l-diversity, with t-closeness, or the samples unchanged.
-    k, strength
-        k; the value of l or t, or k again.
-    sensitive : str
-        The attribute that the intruder looks for, a column or one of `DOMAINS`.
-    shuffled : bool
-        Permute the attribute over all records, so that only its distribution remains.
-    releases, n_common, n_own
-        Number of releases; persons in all of them, and others in each.
-    table, quasi
-        An own file in place of Adult, and the columns that the intruder knows.
+    `criterion` is "k" (k-anonymity alone), "l" or "t" (with l-diversity or t-closeness of this `strength`), or "none":
+    the samples unchanged. `sensitive` is the attribute that the intruder looks for, a column or one of `DOMAINS`; if
+    `shuffled`, it is permuted over all records, so that only its distribution remains. Of the `releases` each has the
+    same `n_common` persons and `n_own` others. `table` is an own file in place of Adult, `quasi` the columns that the
+    intruder knows.
 
-    Returns
-    -------
-    list of dict
-        A row for each number of releases: shares of persons with one value left (`perfect`) or few (`partial`), both
-        true; mean confidence in the true value; share of right guesses; utility.
+    Returns a row for each number of releases: shares of persons with one value left (`perfect`) or few (`partial`),
+    both true; mean confidence in the true value; share of right guesses; utility.
     """
     known = list(quasi)
     columns = (*known, sensitive) if table else (*QUASI, *ATTRIBUTES)
@@ -143,12 +129,9 @@ def argument_trial(
     other records. `method` is one of `METHODS` or `HISTOGRAMS`; `strength` is k, or epsilon of each release. The other
     parameters are those of `intersection_trial`.
 
-    Returns
-    -------
-    list of dict
-        A row for each number of releases: `utility`, 1 less the mean total variation error of the marginals; share of
-        persons guessed rightly (`right`) and surely so (`named`); the log odds gained for the true value, of the
-        twentieth of the persons who lose most (`gain`) and at most (`most`), nats.
+    Returns a row for each number of releases: `utility`, 1 less the mean total variation error of the marginals; share
+    of persons guessed rightly (`right`) and surely so (`named`); the log odds gained for the true value, of the
+    twentieth of the persons who lose most (`gain`) and at most (`most`), nats.
     """
     known = list(quasi)
     columns = tuple(dict.fromkeys([*known, sensitive])) if table else (*QUASI, *ATTRIBUTES)
