@@ -1,5 +1,3 @@
-"""Cells of the simplex of weights: what they decide, how much they hold, where they are cut."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Degree sequences, and graphs that are given new degrees: what any outcome of the random edits must satisfy."""
-
 import itertools
 
 import networkx as nx

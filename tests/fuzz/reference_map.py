@@ -1,5 +1,3 @@
-"""Places and secret points: what a kernel finds is what was drawn, and its formulas are those of the haversine."""
-
 import numpy as np
 
 from fuzz import Case

@@ -1,5 +1,3 @@
-"""k-anonymisation against a lattice searched by brute force, and what every release must keep."""
-
 import itertools
 
 import numpy as np
