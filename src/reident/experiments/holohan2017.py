@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, Row
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
@@ -34,6 +35,9 @@ CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "
 
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
+
+#: The range that noise is scaled to: that of the class, or the public one.
+_WIDTH_OF = {"class range": None, "public bounds": PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0]}
 
 #: How ZIP codes of a drawn list differ: not at all, as people who live among their like, and twice as much.
 POPULATIONS: dict[str, Any] = {
@@ -62,14 +66,9 @@ class Case(NamedTuple):
 
 @lru_cache(maxsize=16)
 def draw(
-    case: str,
-    dataset: int = 2017,
-    *,
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: tuple[str, ...] = (),
+    case: str, dataset: int = 2017, *, n_records: int = 0, spread: float = 1.0, k_quasi: tuple[str, ...] = (),
     epsilon_quasi: str = "",
-) -> Case:
+) -> Case:  # fmt: skip
     """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
 
     `n_records` cuts the data (0: as many as published); `spread` multiplies the survey's standard deviations of
@@ -144,31 +143,26 @@ def released(method: str, k: int, **more: Any) -> tuple[FloatArray, IntArray]:
     return values[order], classes[order]
 
 
-def _data(
-    case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str
-) -> dict[str, Any]:
+def _data(case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str) -> Row:
     n_records = 0 if case == "adult" else n_records
     roles = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
     return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **roles}
 
 
+def _noisy(
+    values: FloatArray, classes: IntArray, epsilon: float, mode: str, rng: Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the scale of the noise of each class, and the noisy values."""
+    scales = class_noise_scales(values, classes, epsilon=epsilon, width=_WIDTH_OF[mode])
+    return scales, simulate_class_noise(values, classes, scales, rng=rng)
+
+
 def trial(
-    rng: np.random.Generator,
-    *,
-    method: str,
-    k: int,
-    epsilon: float,
-    case: str = "adult",
-    dataset: int = 2017,
-    confidences: Sequence[float] = CONFIDENCES,
-    mode: str = "class range",
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> list[dict[str, Any]]:
+    rng: Generator, *, method: str, k: int, epsilon: float, case: str = "adult", dataset: int = 2017,
+    confidences: Sequence[float] = CONFIDENCES, mode: str = "class range", loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> list[Row]:  # fmt: skip
     """Release once with the paper's noise and measure error, linking risk and suppression: a row a confidence.
 
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
@@ -178,9 +172,7 @@ def trial(
     choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     values, classes = released(method, k, **choice, **data)
     n_all = len(draw(**data).table)
-    width = PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0] if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
     row = {
         "error_expected": float((scales[classes] / np.abs(values)).mean()),
@@ -194,9 +186,8 @@ def trial(
         remaining = attack.linked[~gone.suppressed]
         more = {"confidence": confidence, "suppressed": gone.share}
         more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
-        more["suppressed_formula"] = (
-            suppress(confidence=0.99, centre="original").share if confidence == 0.99 else np.nan
-        )
+        if confidence == 0.99:
+            more["suppressed_formula"] = suppress(confidence=confidence, centre="original").share
         rows.append(row | more)
     for row in rows:
         row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / n_all
@@ -204,19 +195,10 @@ def trial(
 
 
 def classes_trial(
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn but the data
-    *,
-    method: str,
-    k: int,
-    case: str = "adult",
-    dataset: int = 2017,
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> dict[str, Any]:
+    _: Generator, *, method: str, k: int, case: str = "adult", dataset: int = 2017, loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> Row:  # fmt: skip
     """Measure a k-anonymous version before any noise, without and with the number as one more quasi-identifier.
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
@@ -238,15 +220,9 @@ def classes_trial(
 
 
 def time_trial(
-    rng: np.random.Generator,
-    *,
-    method: str,
-    k: int,
-    case: str = "florida",
-    dataset: int = 2017,
-    algorithm: str = "ours",
+    rng: Generator, *, method: str, k: int, case: str = "florida", dataset: int = 2017, algorithm: str = "ours",
     n_records: int = 0,
-) -> dict[str, float]:
+) -> Row:  # fmt: skip
     """Time k-anonymity with the number as a quasi-identifier against (k, epsilon)-anonymity, in processor seconds.
 
     `algorithm` is "ours" or "published", the textbook searches.
@@ -270,9 +246,7 @@ def time_trial(
     }  # fmt: skip
 
 
-def lists_trial(
-    rng: np.random.Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0
-) -> list[dict[str, float]]:
+def lists_trial(rng: Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0) -> list[Row]:
     """Draw one list from a stated population and return the percentage that OLA suppresses for each k (Table IV)."""
     table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
     quasi = [name for name in _QUASI["florida"] if name in table]
@@ -282,28 +256,19 @@ def lists_trial(
 
 
 def differencing_trial(
-    rng: np.random.Generator,
-    *,
-    mode: str,
-    method: str,
-    epsilon: float,
-    k: int = 10,
-    dataset: int = 2017,
-    n_records: int = 0,
-) -> dict[str, float]:
+    rng: Generator, *, mode: str, method: str, epsilon: float, k: int = 10, dataset: int = 2017, n_records: int = 0
+) -> Row:
     """Release Adult's heights in one of two modes, and attack the tallest of every class (beyond the paper).
 
     The intruder knows all other records and that the tallest is taller than 170 cm.
     """
     values, classes = released(method, k, case="adult", dataset=dataset, n_records=n_records)
-    low, high = PUBLIC_BOUNDS_CM
-    values = np.clip(values, low, high)
-    width = high - low if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    values = np.clip(values, *PUBLIC_BOUNDS_CM)
+    _, noisy = _noisy(values, classes, epsilon, mode, rng)
     sizes = np.bincount(classes)
     tallest = (np.cumsum(sizes) - 1)[sizes > 1]  # values come class by class, ascending
-    bounds = (min(170.0, float(values[tallest].min())), high)
+    bounds = (min(170.0, float(values[tallest].min())), PUBLIC_BOUNDS_CM[1])
+    width = _WIDTH_OF[mode]
     attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
     table = attack.table
     return {

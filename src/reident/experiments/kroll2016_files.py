@@ -55,21 +55,15 @@ def hospitals(seed: int, prefix_length: int = 2) -> pd.DataFrame:
 
 @lru_cache(maxsize=24)
 def draw_files(
-    scenario: str,
-    dataset: int,
-    *,
-    n_records: int = 0,
-    n_common: int = 0,
-    prefix_length: int = 2,
-    area: str = "",
+    scenario: str, dataset: int, *, n_records: int = 0, n_common: int = 0, prefix_length: int = 2, area: str = "",
     quasi: tuple[str, ...] = (),
-) -> Files:
+) -> Files:  # fmt: skip
     """Draw a pair of files of a scenario: "england", "germany", or own places (a CSV file as `pinned` names it).
 
     Without sizes the paper's: 400 hospitals in each file and 40 in both, 500 persons and 50; of own places a tenth of
     each file is in both, and all are used.
     """
-    rng = np.random.default_rng([dataset, SCENARIOS.index(scenario) if scenario in SCENARIOS else 2])
+    rng = np.random.default_rng([dataset, [*SCENARIOS, scenario].index(scenario)])
     if scenario == "england":
         people, size, columns = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
     elif scenario == "germany":

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import jinja2
     from matplotlib.figure import Figure
 
-__all__ = ["cell", "mark", "number", "picture", "render", "write_page"]
-
 _FOLDER = Path(__file__).parent / "templates"
 
 

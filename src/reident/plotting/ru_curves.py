@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
 from reident.base import check_mapping, check_real
-from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure
+from reident.plotting import COLOURS, LINES, MARKERS, new_figure
 from reident.rumap import ORIGINAL, check_one_panel, releases_of
 
 #: Methods up to which the ends of each curve are labelled.

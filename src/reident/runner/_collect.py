@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import ParameterError, check_choice
+from reident.base import ParameterError, check_choice, check_text
 from reident.experiments.results import RESULT
 from reident.plotting import COLOURS, LINES, MARKERS, new_figure, save_figure
 
@@ -26,11 +26,13 @@ def read_plot(entry: Any) -> dict[str, Any]:
     """Return the entry ``plot`` of a batch's file: means of the columns `y` against `x`, a line a value of `by`."""
     if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
         raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
-    y = entry.get("y", [])
-    plot: dict[str, Any] = {"x": entry.get("x"), "y": y if isinstance(y, list) else [y], "by": entry.get("by")}
-    for name, column in (("x", plot["x"]), ("by", plot["by"]), *(("y", column) for column in plot["y"])):
-        if not (isinstance(column, str) or (column is None and name != "y")):
-            raise ParameterError(f"`plot: {name}` must name a column, got {column!r}")
+    plot: dict[str, Any] = {"x": None, "y": [], "by": None} | dict(entry)
+    if not isinstance(plot["y"], list):
+        plot["y"] = [plot["y"]]
+    for name in ("x", "by"):
+        check_text(plot[name], f"plot: {name}")
+    for column in plot["y"]:
+        check_text(column, "plot: y", optional=False)
     if plot["x"] is not None and plot["x"] in (plot["by"], *plot["y"]):
         raise ParameterError(f"`plot` must give x a column of its own, got {plot['x']!r} twice")
     return plot
@@ -50,35 +52,25 @@ def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFra
         if record["status"] == "ok" and file.is_file():
             result = pd.read_parquet(file).rename(columns={name: f"result_{name}" for name in ("run", *varied)})
             setting = {name: [record["parameters"].get(name)] * len(result) for name in varied}
-            setting = pd.DataFrame({"run": record["name"]} | setting, result.index, dtype=object)
-            result = setting.join(result)
-            parts.append(result)
+            parts.append(pd.DataFrame({"run": record["name"]} | setting, result.index, dtype=object).join(result))
     if not parts:
         return pd.DataFrame(), varied
     results = pd.concat(parts, ignore_index=True)
     for name in varied:
         results[name] = _scalars(results[name])
-    for name in results:
-        if pd.api.types.is_object_dtype(results[name]):
-            results[name] = _of_one_kind(results[name])
-    return results, varied
+    for name in results.columns[results.dtypes == "object"]:  # a file stores one kind of values a column
+        kinds = {*results[name].dropna().map(type)}
+        if len(kinds) > 1 and kinds != {int, float}:
+            results[name] = results[name].map(str, na_action="ignore")
+    return results.infer_objects(), varied
 
 
 def _scalars(column: pd.Series) -> pd.Series:
     """Return a column without lists: single values where each list has one, else JSON."""
-    is_list = column.map(lambda value: isinstance(value, list))
-    while is_list.any() and (column[is_list].map(len) == 1).all():
-        column = column.map(lambda value: value[0] if isinstance(value, list) else value)
-        is_list = column.map(lambda value: isinstance(value, list))
+    lists = [value for value in column if isinstance(value, list)]
+    if lists and all(len(value) == 1 for value in lists):
+        return _scalars(column.map(lambda value: value[0] if isinstance(value, list) else value))
     return column.map(lambda value: json.dumps(value) if isinstance(value, list | dict) else value)
-
-
-def _of_one_kind(column: pd.Series) -> pd.Series:
-    """Return a column of objects as numbers, truth values or texts; a file stores one kind a column."""
-    kinds = {*column.dropna().map(type)}
-    if kinds <= {int, float} or len(kinds) == 1:
-        return column.infer_objects()
-    return column.map(str, na_action="ignore")
 
 
 def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

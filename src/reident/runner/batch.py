@@ -33,7 +33,8 @@ from reident.pages import write_page
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._collect import PICTURES, RESULTS, collect, draw, means, read_plot
 from reident.runner._execute import NOTEBOOK, PAGE
-from reident.runner._index import failure
+from reident.runner.experiments import notebooks
+from reident.runner.report import failure
 
 _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot", "timeout")
 
@@ -127,7 +128,7 @@ def _find(name: Any, file: Path) -> Path:
     for path in (file.parent / name, notebooks_folder() / f"{name}.ipynb"):
         if path.is_file():
             return path
-    ours = ", ".join(path.stem for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")))
+    ours = ", ".join(path.stem for path in notebooks())
     raise ParameterError(f"`notebook` must be a path from {file.name} or one of {ours}, got {name!r}")
 
 
@@ -144,33 +145,21 @@ def batch(
     out: str | Path,
     *,
     jobs: int = 1,
-    scheduler: str | None = None,
-    force: bool = False,
-    retry_failed: bool = True,
-    progress: bool = True,
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Run a notebook over a grid, resume an interrupted batch, and write its index page.
 
     `jobs` notebooks run at once. The results that they declared (`reident.experiments.results.declare`) are collected
     over all runs in ``results.parquet``, and stand on the page as a table and a plot; other runs in `out` are listed
-    apart. See `reident.runner.run_notebooks` for the other parameters.
+    apart. `options` are `force`, `retry_failed`, `scheduler` and `progress` of `reident.runner.run_notebooks`.
     """
     runs = read_sweep(file)
     entries = _load(Path(file))
     plot = read_plot(entries.get("plot") or {})
     keys = keys_of(runs, out)
-    options: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **options), ("index.html", RESULTS, *PICTURES)):
-        return run_notebooks(
-            runs,
-            out,
-            at_once=jobs,
-            scheduler=scheduler,
-            force=force,
-            retry_failed=retry_failed,
-            progress=progress,
-            label=Path(file).stem,
-        )
+    page: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
+    with page_at_the_end(out, lambda: write_table(out, keys, **page), ("index.html", RESULTS, *PICTURES)):
+        return run_notebooks(runs, out, at_once=jobs, label=Path(file).stem, **options)
 
 
 def write_table(
