@@ -4,8 +4,6 @@ Adult is the paper's file with heights drawn from a national survey. The paper's
 not used: lists of the same sizes are drawn. `trial` is one release with its attack; notebooks run it by `sweep`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -174,7 +172,7 @@ def trial(
     scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
     row = {
-        "error_expected": float((scales[classes] / np.abs(values)).mean()),
+        "error_expected": (scales[classes] / np.abs(values)).mean(),
         "error": relative_error(values, noisy),
         "baseline": attack.baseline,
     }
@@ -212,9 +210,9 @@ def classes_trial(
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
-        "error_of_whole_range": float((whole / np.abs(values)).mean()),
-        "loss_alone": float(np.mean([release.column_losses[name] for name in chosen.k_quasi])),
-        "loss_with_number": float(np.mean([everything.column_losses[name] for name in chosen.k_quasi])),
+        "error_of_whole_range": (whole / np.abs(values)).mean(),
+        "loss_alone": np.mean([release.column_losses[name] for name in chosen.k_quasi]),
+        "loss_with_number": np.mean([everything.column_losses[name] for name in chosen.k_quasi]),
         "loss_of_number": everything.column_losses[chosen.epsilon_quasi],
     }
 
@@ -272,8 +270,8 @@ def differencing_trial(
     attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
     table = attack.table
     return {
-        "evidence": float(table["evidence"].replace(np.inf, np.nan).median()),
+        "evidence": table["evidence"].replace(np.inf, np.nan).median(),
         "broken_share": attack.broken,
-        "interval_cm": float((table["high"] - table["low"]).median()),
-        "covered_share": float(table["value"].between(table["low"], table["high"]).mean()),
+        "interval_cm": (table["high"] - table["low"]).median(),
+        "covered_share": table["value"].between(table["low"], table["high"]).mean(),
     }

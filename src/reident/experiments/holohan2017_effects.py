@@ -1,13 +1,12 @@
 """Contrasts behind the sentences of Holohan et al. (2017): one row a drawing of the data, one column a contrast."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 from reident.base import FloatArray
 from reident.experiments.holohan2017 import anonymous, draw, released
@@ -21,7 +20,7 @@ def relative_errors(method: str, k: int, *, is_whole: bool = False, seed: int, *
     values, classes = released(draw(**data), method, k)
     classes = np.zeros_like(classes) if is_whole else classes
     scales = class_noise_scales(values, classes, epsilon=1.0)[classes]
-    noise = np.random.default_rng(seed).laplace(size=values.size) * scales
+    noise = default_rng(seed).laplace(size=values.size) * scales
     return np.asarray(np.sort(np.abs(noise / values)))
 
 
@@ -34,7 +33,7 @@ def average_of_copies(datasets: Sequence[int], *, n_copies: int = 16, spread: fl
     for dataset in datasets:
         values, classes = released(draw("adult", dataset, spread=spread), "mondrian", 10)
         scales = class_noise_scales(values, classes, epsilon=1.0)[classes]
-        noise = np.random.default_rng(dataset).laplace(size=(n_copies, values.size)) * scales
+        noise = default_rng(dataset).laplace(size=(n_copies, values.size)) * scales
         ratio = np.abs(noise.mean(axis=0)).mean() / np.abs(noise[0]).mean()
         rows[dataset] = {"own budgets": ratio, "shared budget": n_copies * ratio}
     return pd.DataFrame(rows).T
