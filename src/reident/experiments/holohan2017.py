@@ -39,8 +39,8 @@ PUBLIC_BOUNDS_CM = (120.0, 220.0)
 _WIDTH_OF = {"class range": None, "public bounds": PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0]}
 
 #: How ZIP codes of a drawn list differ: not at all, as people who live among their like, and twice as much.
-POPULATIONS: dict[str, Any] = {
-    "independent": False,
+POPULATIONS: dict[str, dict[str, float]] = {
+    "independent": {},
     "clustered": {"race": 0.25, "age": 0.05, "sex": 0.005},
     "strongly clustered": {"race": 0.5, "age": 0.1, "sex": 0.01},
 }

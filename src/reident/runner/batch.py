@@ -26,7 +26,16 @@ from typing import Any
 
 import yaml
 
-from reident.base import DataError, ParameterError, check_integer, check_plain, check_real, check_seed, trial_seed
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_flag,
+    check_integer,
+    check_mapping,
+    check_real,
+    check_seed,
+    trial_seed,
+)
 from reident.data._yaml import read_yaml
 from reident.data.datasets import notebooks_folder
 from reident.pages import write_page
@@ -55,17 +64,13 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     if unknown:
         raise ParameterError(f"`{unknown[0]}` must be one of the entries {', '.join(_KEYS)} of {file.name}")
     notebook = _find(entries.get("notebook"), file)
-    fixed = entries.get("parameters") or {}
-    if not isinstance(fixed, Mapping):
-        raise ParameterError(f"`parameters` must give a value for each name, got {fixed!r}")
+    fixed = check_mapping(entries.get("parameters"), "parameters", optional=True)
     settings = _settings(entries.get("grid"))
     repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(entries.get("seed", 0))
     timeout = entries.get("timeout")
     timeout = None if timeout is None else check_real(timeout, "timeout", low=0, open_low=True)
-    pages = entries.get("pages", True)
-    if not isinstance(pages, bool):
-        raise ParameterError(f"`pages` must be true or false, got {pages!r}")
+    pages = check_flag(entries.get("pages", True), "pages")
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
         raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")
     runs = []
@@ -101,8 +106,6 @@ def _settings(grid: Any) -> list[dict[str, Any]]:
     else:
         raise ParameterError(f"`grid` must be a mapping of lists or a list of mappings, got {grid!r}")
     for number, setting in enumerate(settings):
-        for name, value in setting.items():
-            check_plain(value, name)
         if setting in settings[:number]:
             raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
     return settings
