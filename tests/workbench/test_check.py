@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from check_cases import ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
+from check_cases import QUASI, ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
 from commands import call
 from commands import checked as run
 from office import office
+from reident.tables import k_anonymise
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places, turned_back
 
@@ -117,6 +118,12 @@ def test_columns_permuted_independently_pass_along_the_pairs():
     verdict = judge(alone, attacks=["exact_join", "nearest_record", "modal_value"], **ROLES)
     assert verdict.passed, verdict.sentence
     assert verdict.share_above_limit == 0
+
+
+def test_pairs_of_rows_that_were_sorted_afterwards_are_not_judged():
+    for cells in (TABLE[QUASI], k_anonymise(TABLE, ["sex", "plz"], k=2, method="mondrian").table[QUASI]):
+        verdict = rd.check(cells.iloc[ORDER].sort_values(["sex", "income"]), TABLE, ORDER, **ROLES)
+        assert (verdict.status, verdict.findings[0].subject) == ("not judged", "pairs")
 
 
 @pytest.mark.parametrize("rows", ["as they were", "by income"])

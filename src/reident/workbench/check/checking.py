@@ -25,7 +25,7 @@ from reident.workbench.check.declarations import (
     with_row_number,
 )
 from reident.workbench.check.dependence import Features
-from reident.workbench.check.evidence import evidence, order_leak
+from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
 from reident.workbench.check.networks import read_network
 from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
@@ -135,11 +135,13 @@ def check(
             findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
-    if read.rows is None:
+    unpaired = _NO_PAIRS if read.rows is None else wrong_pairs(_plain(read.cells), read.rows, dataset, declared)
+    if unpaired is not None:
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
         sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
-        findings = [_NO_PAIRS, *findings, *undeclared(declared, read.cells, None)]
+        findings = [unpaired, *findings, *undeclared(declared, read.cells, None)]
         return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
+    assert read.rows is not None
     return _judge(read, read.rows, dataset, declared, findings, rule, names, sha)
 
 
