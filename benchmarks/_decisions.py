@@ -52,7 +52,7 @@ def simulate(papers: int = 200) -> pd.DataFrame:
                 ours = trials(rng, SCHEDULE[-1], 10, mean, (sd[0], sd[1]))
                 decision = decide_table(ours, PublishedTable(printed, np.full(90, margin)))
                 assert decision is not None
-                verdicts.append("undecidable" if decision[0].is_undecidable else decision[0].verdict)
+                verdicts.append(decision[0].verdict)
                 looks.append(decision[1])
             shares = {verdict: verdicts.count(verdict) / papers for verdict in VERDICTS}
             rows.append({"table": table, "truth": name, **shares, "data sets": np.mean(looks)})

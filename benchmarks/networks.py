@@ -13,7 +13,7 @@ import numpy as np
 
 import reident
 from benchmarks._rows import Row, peak_gib, seconds, timed, within
-from reident.data.simulate import preferential_attachment, sample_network
+from reident.data.networks import preferential_attachment, sample_network
 
 
 @contextmanager

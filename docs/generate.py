@@ -17,11 +17,10 @@ from pathlib import Path
 import pandas as pd
 
 import reident
-from reident.data.papers import errata
+from reident.data.datasets import errata
 from reident.methods._entry import Entry
 from reident.methods.registry import describe, entries
-from reident.runner._index import read_claims
-from reident.runner._parameters import notebook_title
+from reident.runner import notebook_title, read_claims
 from reident.runner.experiments import experiments
 
 #: Subpackages with public names of their own.

@@ -5,24 +5,11 @@ from itertools import combinations
 import numpy as np
 
 
-def compatibility_graph(labels_release, d_release, labels_known, d_known, low, high):
-    """Definition 6 of Kroll (2015) for complete graphs: vertices, and edges between positions in that list."""
-    vertices = [
-        (v, w)
-        for w in range(len(labels_known))
-        for v in range(len(labels_release))
-        if labels_release[v] == labels_known[w]
-    ]
-    edges = {
-        (a, b)
-        for (a, (v1, w1)), (b, (v2, w2)) in combinations(enumerate(vertices), 2)
-        if v1 != v2 and w1 != w2 and low < d_known[w1][w2] - d_release[v1][v2] < high
-    }
-    return vertices, edges
+def product_graph(labels_release, d_release, labels_known, d_known, low, high, *, either=False, tolerance=0):
+    """Definition 6 of Kroll (2015): vertices, and edges between positions in that list.
 
-
-def partial_graph(labels_release, d_release, labels_known, d_known, low, high, *, either, tolerance=0):
-    """Definition 6 of Kroll (2015) with missing distances (NaN), in both directions, and labels that nearly agree."""
+    Distances may be missing (NaN) and differ in the two directions, labels agree within the tolerance.
+    """
 
     def agree(known, released):
         gaps = known != known, released != released

@@ -1,9 +1,11 @@
+import itertools
 import math
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 
 def files(n, p, seed, noise=0.6):
@@ -32,6 +34,10 @@ def conflicts_of(learned, original):
     return [frozenset(original.index.get_loc(label) for label in conflict) for conflict in learned.certificate]
 
 
+def numbered(clusters, n):
+    return np.array([next(c for c, members in enumerate(clusters) if i in members) for i in range(n)])
+
+
 def mdav(points, k):
     left, clusters = list(range(len(points))), []
 
@@ -55,10 +61,7 @@ def mdav(points, k):
         cluster_about(farthest(points[left].mean(axis=0)))
     if left:
         clusters.append(left)
-    labels = np.empty(len(points), int)
-    for label, members in enumerate(clusters):
-        labels[members] = label
-    return labels
+    return numbered(clusters, len(points))
 
 
 def pairs(points, k):
@@ -75,10 +78,7 @@ def pairs(points, k):
         clusters.append(left[:k])
         left = left[k:]
     clusters.append(left)
-    labels = np.empty(len(points), int)
-    for label, members in enumerate(clusters):
-        labels[members] = label
-    return labels
+    return numbered(clusters, len(points))
 
 
 def choquet(values, measure):
@@ -108,6 +108,44 @@ def random_measure(rng, n):
     values[0] = 0.0
     values[-1] = max(values.max(), 1e-3)
     return values / values[-1]
+
+
+@cache
+def zero_one_measures(n):
+    """Every fuzzy measure with values 0 and 1 only: all others are mixtures of these."""
+    measures = (np.array([0.0, *values, 1.0]) for values in itertools.product((0.0, 1.0), repeat=2**n - 2))
+    return [mu for mu in measures if all(mu[s] <= mu[s | 1 << c] for s in range(2**n) for c in range(n))]
+
+
+def corner_rows(release, original, model):
+    """Each record's rivals (rows): how much farther than the own record they are by the extreme distances of a model.
+
+    Its other distances are mixtures of these. By a matrix, of two columns, the extreme ones are a polygon's corners.
+    """
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    measures = [as_measure(mu, a.shape[1]) for mu in zero_one_measures(a.shape[1])] if model == "choquet" else []
+    angles = np.pi * np.arange(2000) / 2000
+    at = {
+        "weighted_mean": np.square,
+        "choquet": lambda d: np.array([choquet((d**2).tolist(), measure) for measure in measures]),
+        "bilinear": lambda d: (d @ [np.cos(angles), np.sin(angles)]) ** 2,
+    }[model]
+    return [np.array([at(x - y) - at(x - b[i]) for j, y in enumerate(b) if j != i]) for i, x in enumerate(a)]
+
+
+def together(rows, records):
+    """Whether one mixture links all these records."""
+    lines = np.vstack([rows[i] / np.abs(rows[i]).max(axis=1, keepdims=True) for i in records])
+    n = lines.shape[1]
+    found = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.c_[-lines, np.ones(len(lines))],
+        b_ub=np.zeros(len(lines)),
+        A_eq=[[1.0] * n + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0, 1)] * n + [(-4, 4)],
+    )
+    return -found.fun > 1e-6
 
 
 def standardise(x):

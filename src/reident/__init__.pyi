@@ -23,7 +23,7 @@ from .base import (
     TrialError as TrialError,
 )
 from .cliques.cliques import max_clique as max_clique
-from .data.papers import (
+from .data.datasets import (
     errata as errata,
     published as published,
 )

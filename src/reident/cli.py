@@ -76,7 +76,7 @@ def _root(
 @app.command("list")
 def list_() -> None:
     """List the experiments, the notebooks and the figures."""
-    from reident.data._paths import notebooks_folder
+    from reident.data.datasets import notebooks_folder
     from reident.runner._parameters import notebook_title
     from reident.runner.experiments import citation_of, experiments, figure_names
 
@@ -210,19 +210,6 @@ def report(
     if draw:
         print(f"figures for print: {(site / PRINT).resolve()}")
     print(f"site: {index.resolve()}")
-
-
-@app.command()
-def gallery(
-    folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
-    results: Annotated[Path | None, typer.Option(help="Take figures and comparisons from these results first.")] = None,
-) -> None:
-    """Write one page of all figures in a folder, and the table of claims in the README beside it."""
-    from reident.runner.gallery import collect, write_gallery
-
-    if results is not None:
-        print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
-    print(f"gallery: {write_gallery(folder).resolve()}")
 
 
 @app.command("app")

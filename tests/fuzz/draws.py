@@ -12,8 +12,8 @@ def graph(rng, least=1, most=7):
     return upper | upper.T
 
 
-def wide_graph(rng):
-    return graph(rng) if rng.random() < 0.995 else graph(rng, 63, 67)
+def wide_graph(rng, least=1):
+    return graph(rng, least) if rng.random() < 0.995 else graph(rng, 63, 67)
 
 
 def rows(dense):

@@ -3,45 +3,11 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import zeta
 
 import reident
 from reident import SearchLimitWarning
-from reident.data.simulate import preferential_attachment
-
-graphs = st.builds(
-    lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
-    st.integers(2, 25),
-    st.floats(0, 0.6),
-    st.integers(0, 10_000),
-)
-
-
-@given(graphs)
-def test_clustering_equals_networkx(graph):
-    assert reident.networks.clustering_coefficient(graph) == pytest.approx(nx.average_clustering(graph))
-    assert reident.networks.clustering_coefficient(graph, variant="global") == pytest.approx(nx.transitivity(graph))
-    counted = [value for node, value in nx.clustering(graph).items() if graph.degree[node] >= 2]
-    ref = sum(counted) / len(counted) if counted else 0.0
-    assert reident.networks.clustering_coefficient(graph, variant="defined") == pytest.approx(ref)
-
-
-@given(graphs)
-def test_distances_equal_networkx(graph):
-    distances = [
-        length
-        for source, lengths in nx.all_pairs_shortest_path_length(graph)
-        for end, length in lengths.items()
-        if end != source
-    ]
-    n = len(graph)
-    found = reident.networks.path_lengths(graph)
-    assert found.average == pytest.approx(sum(distances) / (n * (n - 1)))
-    assert found.diameter_low == found.diameter_high == max(distances, default=0)
-    assert found.share_connected == pytest.approx(len(distances) / (n * (n - 1)))
-    assert reident.networks.diameter(graph, exact_limit=0) == max(distances, default=0)
+from reident.data.networks import preferential_attachment
 
 
 def test_large_graph_is_bounded_and_sampled():

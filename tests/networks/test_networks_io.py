@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.data.datasets import load_graph
+from reident.data.networks import load_graph
 from reident.networks import as_network, naive_anonymise, read_graph, write_graph
 from reident.networks.files import read_relations
 from reident.networks.graph import as_directed_network
@@ -140,31 +140,6 @@ def test_edge_lists_as_offices_write_them(tmp_path, text, encoding):
     assert {frozenset(("Jürgen", "Zoë")), frozenset(("Zoë", "Ann"))} <= edges
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,b,c\n1,2,3\n", "must have two columns for an edge's ends"),
-        ("1,2\n3,4\n", "without a first line with names, give `names`"),
-        ("u,v\n1,1\n", "self-loops, got one at 1"),
-        ("u,v\n1,2\n2,1\n", "multiple edges"),
-        ("u,v\n,1\n", "empty 'u' in row 2"),
-        ("", "could not be read as an edge list"),
-    ],
-)
-def test_bad_csv_is_refused(tmp_path, text, message):
-    (tmp_path / "g.csv").write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_graph(tmp_path / "g.csv")
-
-
-def test_bad_files_are_refused(tmp_path):
-    with pytest.raises(ParameterError, match="supported extensions"):
-        read_graph(tmp_path / "g.docx")
-    (tmp_path / "g.gml").write_text("graph [ node [")
-    with pytest.raises(DataError, match="could not be read as gml"):
-        read_graph(tmp_path / "g.gml")
-
-
 def test_directed_rows():
     network = as_directed_network(nx.DiGraph([("a", "b"), ("c", "b"), ("b", "c")]))
     assert network.n_edges == 3
@@ -243,69 +218,6 @@ def test_a_matrix_is_the_list_of_its_edges(tmp_path, ending):
     assert read_graph(path).n_edges == graph.number_of_edges()
 
 
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        ("x;a;b\na;0;1\nb;0;0\n", None),
-        ("x;a;b\na;0;1\nb;;0\n", None),
-        ("x;a;b\na;0;ja\nb;ja;0\n", "cells must be numbers"),
-        ("x;a;b\na;1;1\nb;1;0\n", "self-loops"),
-        ("x;a;b;c\na;0;1;0\nb;1;0;1\nc;0;0;0\n", "multiple edges"),
-    ],
-)
-def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, message):
-    """One triangle alone is a graph; where both are given they must agree."""
-    (tmp_path / "g.csv").write_text(cells, encoding="utf-8")
-    if message is None:
-        assert read_graph(tmp_path / "g.csv").n_edges == 1
-        return
-    with pytest.raises(DataError, match=message):
-        read_graph(tmp_path / "g.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "edges"),
-    [
-        ("*Vertices 3\n*Edges\n1 2\n2 3\n", {(1, 2), (2, 3)}),
-        ('% made by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
-        ("*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
-        ("*Arcs\n1 2\n", "'\\*Vertices n' with the number of nodes"),
-        ("*Vertices 2\n*Edges\n1 3\n", "'\\*Vertices n' with the number of nodes"),
-        ("*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n", "own label"),
-        ("*Vertices 3\n1 O'Brien\n2 b\n3 DOM\\x\n*Matrix\n0 1 0\n1 0 2\n0 2 0\n", {("O'Brien", "b"), ("b", "DOM\\x")}),
-        ("*Vertices 2\n1 a\n2 b\n*Edges\n1 2\n*Partition p\n*Vertices 2\n1\n1\n", {("a", "b")}),
-        ("*Network a\n*Vertices 2\n*Edges\n1 2\n*Network b\n*Vertices 2\n*Edges\n1 2\n", "one network, got a second"),
-    ],
-)
-def test_pajek_files_without_labels(tmp_path, text, edges):
-    (tmp_path / "g.net").write_text(text)
-    if isinstance(edges, str):
-        with pytest.raises(DataError, match=edges):
-            read_graph(tmp_path / "g.net")
-    else:
-        assert set(read_graph(tmp_path / "g.net").to_networkx().edges) == edges
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("# x\n0 1 2 3\n1 4 5\n2 6\n", "got 2 to 4: of a list of neighbours"),
-        ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", r"end in \.mtx"),
-        ("*Vertices 2\n*Edges\n1 2\n", r"end in \.net"),
-        ('Creator "x"\ngraph\n[\n node [ id 1 ]\n]\n', r"end in \.gml"),
-        ("<?xml version='1.0'?>\n<graphml/>", r"\.graphml or \.gexf"),
-        ("digraph G {\n a -> b;\n}\n", "DOT of Graphviz"),
-        ('{"nodes": [{"id": 1}], "links": []}', "JSON, which is not read"),
-        ("dl n=4 format=edgelist1\ndata:\n1 2\n", "DL of UCINET"),
-        ("Ann,Bob\n", "relations below the line of names"),
-    ],
-)
-def test_lists_of_neighbours_and_other_formats_are_not_read_as_relations(tmp_path, text, message):
-    (tmp_path / "g.txt").write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_graph(tmp_path / "g.txt", simplify=True)
-
-
 def test_ends_and_names_are_for_tables(tmp_path):
     path = write_graph(nx.path_graph(3), tmp_path / "g.graphml")
     for options in ({"columns": ["u", "v"]}, {"names": ["u", "v"]}):
@@ -354,3 +266,62 @@ def test_xml_of_other_programs(tmp_path, ending, change):
             read_graph(path)
     if change != "nested":
         assert nx.utils.graphs_equal(read_graph(path, simplify=True).to_networkx(), graph)
+
+
+REFUSED = {
+    "csv": {
+        "a,b,c\n1,2,3\n": "must have two columns for an edge's ends",
+        "1,2\n3,4\n": "without a first line with names, give `names`",
+        "u,v\n1,1\n": "self-loops, got one at 1",
+        "u,v\n1,2\n2,1\n": "multiple edges",
+        "u,v\n,1\n": "empty 'u' in row 2",
+        "": "could not be read as an edge list",
+        "x;a;b\na;0;ja\nb;ja;0\n": "cells must be numbers",
+        "x;a;b\na;1;1\nb;1;0\n": "self-loops",
+        "x;a;b;c\na;0;1;0\nb;1;0;1\nc;0;0;0\n": "multiple edges",
+    },
+    "net": {
+        "*Arcs\n1 2\n": r"'\*Vertices n' with the number of nodes",
+        "*Vertices 2\n*Edges\n1 3\n": r"'\*Vertices n' with the number of nodes",
+        "*Vertices 2\n1 a\n2 a\n*Edges\n1 2\n": "own label",
+        "*Network a\n*Vertices 2\n*Edges\n1 2\n*Network b\n*Vertices 2\n*Edges\n1 2\n": "one network, got a second",
+    },
+    "txt": {
+        "# x\n0 1 2 3\n1 4 5\n2 6\n": "got 2 to 4: of a list of neighbours",
+        "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n": r"end in \.mtx",
+        "*Vertices 2\n*Edges\n1 2\n": r"end in \.net",
+        'Creator "x"\ngraph\n[\n node [ id 1 ]\n]\n': r"end in \.gml",
+        "<?xml version='1.0'?>\n<graphml/>": r"\.graphml or \.gexf",
+        "digraph G {\n a -> b;\n}\n": "DOT of Graphviz",
+        '{"nodes": [{"id": 1}], "links": []}': "JSON, which is not read",
+        "dl n=4 format=edgelist1\ndata:\n1 2\n": "DL of UCINET",
+        "Ann,Bob\n": "relations below the line of names",
+    },
+    "gml": {"graph [ node [": "could not be read as gml"},
+    "docx": {"": "supported extensions"},
+}
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in REFUSED.items() for text in texts])
+def test_what_is_no_undirected_graph_is_refused(tmp_path, kind, text):
+    (tmp_path / f"g.{kind}").write_text(text)
+    with pytest.raises((DataError, ParameterError), match=REFUSED[kind][text]):
+        read_graph(tmp_path / f"g.{kind}", simplify=kind == "txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "edges"),
+    [
+        ("g.net", "*Vertices 3\n*Edges\n1 2\n2 3\n", {(1, 2), (2, 3)}),
+        ("g.net", '% by hand\n*Vertices 3\n1 "Ann Lee"\n3 O\n*Edges\n1 2\n2 3\n', {("Ann Lee", "2"), ("2", "O")}),
+        ("g.net", "*Vertices 3\n*Edgeslist\n1 2 3\n*Edges\n2 3 1\n", {(1, 2), (1, 3), (2, 3)}),
+        ("g.net", "*Vertices 3\n1 O'B\n2 b\n3 D\\x\n*Matrix\n0 1 0\n1 0 2\n0 2 0\n", {("O'B", "b"), ("b", "D\\x")}),
+        ("g.net", "*Vertices 2\n1 a\n2 b\n*Edges\n1 2\n*Partition p\n*Vertices 2\n1\n1\n", {("a", "b")}),
+        # One triangle of a matrix is a graph; where both are given they must agree.
+        ("g.csv", "x;a;b\na;0;1\nb;0;0\n", {("a", "b")}),
+        ("g.csv", "x;a;b\na;0;1\nb;;0\n", {("a", "b")}),
+    ],
+)
+def test_pajek_files_without_labels_and_triangles_of_a_matrix(tmp_path, name, text, edges):
+    (tmp_path / name).write_text(text)
+    assert set(read_graph(tmp_path / name).to_networkx().edges) == edges

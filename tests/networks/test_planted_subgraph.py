@@ -6,7 +6,7 @@ import pytest
 
 import reident as rd
 from reident import SearchLimitWarning
-from reident.data.simulate import preferential_attachment
+from reident.data.networks import preferential_attachment
 
 
 @pytest.mark.parametrize("seed", range(3))

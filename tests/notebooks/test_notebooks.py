@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reident.data._paths import notebooks_folder
+from reident.data.datasets import notebooks_folder
 from reident.runner import NotebookRun, run_notebooks
 from reident.runner.experiments import experiments
 from reident.workbench.examples import example_places

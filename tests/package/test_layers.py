@@ -37,7 +37,7 @@ PAIRS = {
     ("places/compatibility.py", "cliques.adjacency"), ("places/common_subgraph.py", "cliques.cliques"),
     ("places/common_subgraph.py", "cliques.quasi"), ("cliques/quasi.py", "places.compatibility"),
     ("tables/k_epsilon.py", "queries.laplace"), ("queries/query_failures.py", "tables.classes"),
-    ("data/datasets.py", "networks.files"), ("data/simulate.py", "networks.graph"),
+    ("data/networks.py", "networks.files"), ("data/networks.py", "networks.graph"),
 }  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 """The static site: made from stored results only, with links that lead somewhere."""
 
 import re
+import runpy
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 from reident import DataError, errata
-from reident.data.papers import PAPERS
-from reident.runner.gallery import collect, gallery, headlines, write_gallery
+from reident.data.datasets import PAPERS
 from reident.runner.report import write_report
 from small_notebooks import finished_run
 
@@ -58,34 +58,32 @@ def test_errata_name_their_documents():
 FIGURES = Path(__file__).parents[2] / "figures"
 
 
-def test_a_figure_of_no_experiment_is_refused(tmp_path):
+@pytest.fixture(scope="module")
+def script():
+    return runpy.run_path(str(FIGURES / "fill.py"))
+
+
+def test_a_figure_of_no_experiment_is_refused(tmp_path, script):
     (tmp_path / "kroll2015").mkdir()
     (tmp_path / "kroll2015" / "nonsense.png").touch()
     with pytest.raises(DataError, match="no notebook draws it"):
-        gallery(tmp_path)
+        script["figures_page"](tmp_path)
 
 
-@pytest.mark.parametrize("name", ["README.md", "kroll2015/claims.csv"])
-def test_files_of_a_user_are_not_replaced(tmp_path, name):
-    file = tmp_path / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("mine")
-    for write in (write_gallery, lambda folder: collect(FIGURES, folder)):
-        with pytest.raises(DataError, match="take another folder"):
-            write(tmp_path)
-    assert file.read_text() == "mine"
-
-
-def test_results_are_collected_with_their_claims(tmp_path):
+def test_results_are_collected_with_their_claims(tmp_path, script):
     made, folder = tmp_path / "made" / "kroll2015", tmp_path / "kept"
     (made / "figures").mkdir(parents=True)
     for file in (FIGURES / "kroll2015").iterdir():
         (made / file.name if file.name == "claims.csv" else made / "figures" / file.name).write_bytes(file.read_bytes())
-    assert collect(tmp_path / "made", folder) == ["kroll2015"]
+    assert script["collect"](tmp_path / "made", folder) == ["kroll2015"]
     copied = {path.name for path in (folder / "kroll2015").iterdir()}
     assert {path.name for path in (FIGURES / "kroll2015").iterdir()} == copied
     (tmp_path / "README.md").write_text("<!-- claims -->\nold\n<!-- end of claims -->\nrest\n")
-    write_gallery(folder)
+    note = tmp_path / "paper" / "replication-kroll2015.md"
+    note.parent.mkdir()
+    note.write_text("<!-- claims -->\nold\n<!-- end of claims -->\n")
+    script["write"](folder)
+    assert "**What does not agree, and why.**" in note.read_text()
     readme = (tmp_path / "README.md").read_text()
-    assert headlines(folder) in readme
-    assert (tmp_path / "README.md").read_text().endswith("rest\n")
+    assert script["headlines"](folder) in readme
+    assert readme.endswith("rest\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reident.data import datasets
-from reident.data._paths import data_folder
+from reident.data.datasets import data_folder
 from reident.runner._parameters import notebook_defaults
 
 ROOT = Path(__file__).parents[2]

@@ -5,10 +5,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import naive_cliques
 from reident.places import compatibility, compatibility_graph
 
 
@@ -17,55 +14,8 @@ def distances(points):
     return np.abs(points[:, None] - points[None, :])
 
 
-# Whole and half kilometres on a line: many equal distances, zeros, and deviations exactly at the window's ends.
-places = st.lists(st.integers(0, 12).map(lambda x: x / 2), min_size=1, max_size=7)
-
-
-@st.composite
-def files(draw):
-    """Labels and distances of two small files."""
-    result = []
-    for _ in range(2):
-        points = draw(places)
-        labels = draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
-        result += [labels, distances(points)]
-    return result
-
-
 def edges_of(graph):
     return {tuple(sorted(edge)) for edge in graph.to_networkx().edges}
-
-
-@given(files(), st.integers(-4, 2), st.integers(1, 6))
-def test_agrees_with_the_definition(data, low, width):
-    ref = naive_cliques.compatibility_graph(*data, low / 2, (low + width) / 2)
-    comp = compatibility_graph(*data, window_km=(low / 2, (low + width) / 2))
-    assert [tuple(pair) for pair in comp.pairs.tolist()] == ref[0]
-    assert edges_of(comp) == ref[1]
-    assert comp.n_edges == len(ref[1])
-
-
-@st.composite
-def partial_files(draw):
-    """Numbers as labels, and distances of two small files that are directed, some of them missing."""
-    result = []
-    for _ in range(2):
-        n = draw(st.integers(1, 6))
-        labels = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-        entries = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.nan]), min_size=n * n, max_size=n * n)
-        d = np.array(draw(entries)).reshape(n, n)
-        np.fill_diagonal(d, 0)
-        result += [labels, d]
-    return result
-
-
-@given(partial_files(), st.sampled_from(["both", "either"]), st.integers(0, 2))
-def test_missing_and_directed_distances_and_near_labels_agree_with_the_definition(data, missing, tolerance):
-    vertices, edges = naive_cliques.partial_graph(*data, -1, 0.75, either=missing == "either", tolerance=tolerance)
-    graph = compatibility_graph(*data, window_km=(-1, 0.75), missing=missing, directed=True, label_tolerance=tolerance)
-    assert [tuple(pair) for pair in graph.pairs.tolist()] == vertices
-    assert edges_of(graph) == edges
-    assert graph.n_edges == len(edges)
 
 
 def test_both_forms_hold_the_same_graph(monkeypatch):

@@ -12,7 +12,7 @@ from reident.base import ParameterError
 from reident.data.datasets import load_casc
 from reident.experiments.abril2012 import groups_of, kernel_ratio, owa, protect, read_table, trial
 from reident.experiments.abril2012_protections import leakage_trial, mask
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 

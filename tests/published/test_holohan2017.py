@@ -7,7 +7,7 @@ import pytest
 import reident as rd
 from real_data import needs
 from reident import k_anonymise
-from reident.data import papers
+from reident.data import datasets
 from reident.data.datasets import load_adult, remote_file
 from reident.experiments.holohan2017 import CHOICE, POPULATIONS, anonymous, draw, lists_trial, released, trial
 from reident.experiments.holohan2017_effects import average_of_copies
@@ -51,7 +51,7 @@ def test_the_published_mode_breaks_differential_privacy():
 @pytest.mark.parametrize(("k", "share"), [(2, 1.67), (5, 2.42), (10, 3.71), (20, 1.47), (50, 1.76), (100, 4.80)])
 def test_table_4_of_adult(k, share):
     """To the published digit, given the persons that were left out and the loss of OLA (both inferred)."""
-    published = papers.published("holohan2017", "table4").query(f"dataset == 'adult' and k == {k}")
+    published = datasets.published("holohan2017", "table4").query(f"dataset == 'adult' and k == {k}")
     assert published["suppressed_percent"].item() == share
     assert len(draw("adult", SEED).table) == 32_440
     release = anonymous("ola", k, case="adult", dataset=SEED)

@@ -17,7 +17,7 @@ from reident.cliques import max_cliques
 from reident.data import points_in_area
 from reident.data.datasets import load_boundary, load_example2, load_poets
 from reident.experiments.kroll2015 import deviation, draw_files, read_files, trial
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.places import compatibility_graph, distance_deviation_quantiles
 
 

@@ -6,10 +6,10 @@ import pytest
 from shapely import box
 
 from reident import great_circle_km
-from reident.data.papers import published
+from reident.data.datasets import published
 from reident.experiments.kroll2016 import city_trial, trial
 from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.places import impute_from_neighbours, local_slopes, scan_cluster, spatial_eigenvectors
 
 FACTS = published("kroll2016", "statements").set_index("item")["value"]

@@ -2,19 +2,21 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import reident as rd
 from real_data import needs
 from reident import degree_anonymise
 from reident.data import sample_network
-from reident.data.datasets import load_graph
-from reident.data.simulate import preferential_attachment
-from reident.experiments.own_files import pinned
+from reident.data.datasets import embedded_file
+from reident.data.networks import load_graph, preferential_attachment
+from reident.experiments.parameters import pinned
 from reident.experiments.vanhoef2012_networks import attacks, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
-from reident.experiments.vanhoef2012_networks.graphs import public_graphs
 from reident.networks.seeds import _cosines
+
+PUBLIC_GRAPHS = pd.read_csv(embedded_file("vanhoef2012_public_graphs.csv"))
 
 needs_data = needs("graphs")
 
@@ -43,7 +45,7 @@ def test_cosine_of_figure_10_1():
 
 @needs_data
 @pytest.mark.slow
-@pytest.mark.parametrize("row", public_graphs().query("edges < 50_000").to_dict("records"), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", PUBLIC_GRAPHS.query("edges < 50_000").to_dict("records"), ids=lambda row: row["name"])
 def test_public_files_hold_what_the_table_says(row):
     network = rd.networks.as_network(load_graph(row["name"]))
     assert (network.n_nodes, network.n_edges) == (row["nodes"], row["edges"])

@@ -10,11 +10,14 @@ import pytest
 import reident as rd
 from reident import ParameterError, k_anonymise
 from reident.data.datasets import load_vanhoef2012_table
-from reident.experiments.own_files import pinned
+from reident.experiments.parameters import pinned
 from reident.experiments.vanhoef2012_tables import histories, proofs, releases
 from reident.queries import min_entropy
 from reident.queries.pan_private import density_error_bound
 from reident.tables import Hierarchy, k_anonymity, l_diversity, simulate_ratings
+
+#: Trials are called here without a sweep, which hides the warning about seeded noise.
+pytestmark = pytest.mark.filterwarnings("ignore:.*noise that can be repeated:reident.PrivacyWarning")
 
 
 def test_tables_3_1_and_3_2():

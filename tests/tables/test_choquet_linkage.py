@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
-from naive_linkage import choquet, conflicts_of, files, least_hitting_set, sets, squares, standardise
-from reident import DataError, SearchLimitWarning, learn_linkage, link_records, microaggregate
-from reident.kernels.tables.linkage_rows import rivals
+from naive_linkage import choquet, conflicts_of, corner_rows, files, least_hitting_set, sets, squares, together
+from reident import DataError, SearchLimitWarning, learn_linkage, link_records
 from reident.tables.choquet import _benders
 from reident.tables.choquet._benders import cover_bound, solve_cover
-from reident.tables.choquet._learning_problem import build_problem, choquet_rows, mean_rows
+from reident.tables.choquet._learning_problem import build_problem
 from reident.tables.choquet._weight_cells import divide_weights
 
 
@@ -52,50 +50,39 @@ def test_no_measure_on_a_grid_links_more(n, p, seed, steps):
         assert learned.ratio * n >= best
 
 
-def feasible(blocks, release, original, model, eps):
-    """Whether these blocks reach the margin together, by scipy on all rivals' scaled rows."""
-    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
-    block, rival = rivals(a, b, np.array(sorted(blocks)))
-    p = a.shape[1]
-    if model == "weighted_mean":
-        index, value, _, _ = mean_rows(a, b, block, rival)
-        size, equality, order = p, [[1.0] * p + [0.0]], []
-    else:
-        index, value, _, _ = choquet_rows(a, b, block, rival)
-        size = 2**p
-        equality = [[0.0] * (size - 1) + [1.0, 0.0], [1.0] + [0.0] * size]
-        order = [(s, s | 1 << c) for s in range(size) for c in range(p) if not s >> c & 1]
-    rows = np.zeros((len(block), size + 1))
-    np.add.at(rows, (np.arange(len(block))[:, None], index), value)
-    rows[:, -1] = -1.0
-    monotone = np.zeros((len(order), size + 1))
-    for k, (small, large) in enumerate(order):
-        monotone[k, large], monotone[k, small] = 1.0, -1.0
-    total = linprog(
-        [0.0] * size + [-1.0],
-        A_ub=-np.vstack([rows, monotone]),
-        b_ub=np.zeros(len(block) + len(order)),
-        A_eq=equality,
-        b_eq=[1.0, 0.0][: len(equality)],
-        bounds=[(0, 1)] * size + [(-2, 1)],
-        method="highs-ds",
-    )
-    return -total.fun > eps
-
-
-@pytest.mark.parametrize(("model", "seed"), [("weighted_mean", 1), ("weighted_mean", 2), ("choquet", 3)])
-def test_certificate_proves_the_bound(model, seed):
-    release, original = files(14, 3, seed, noise=0.9)
+@pytest.mark.parametrize(
+    ("model", "n", "p", "seed"),
+    [
+        ("weighted_mean", 14, 3, 1),
+        ("weighted_mean", 14, 3, 2),
+        ("choquet", 14, 3, 3),
+        pytest.param("bilinear", 12, 2, 0, marks=pytest.mark.slow),
+    ],
+)
+def test_certificate_proves_the_bound(model, n, p, seed):
+    release, original = files(n, p, seed, noise=0.9 + 0.1 * (model == "bilinear"))
     learned = learn_linkage(release, original, model=model)
     assert learned.is_optimal
-    conflicts = conflicts_of(learned, original)
+    conflicts, rows = conflicts_of(learned, original), corner_rows(release, original, model)
+    assert model == "choquet" or max(map(len, conflicts)) > 1
     for conflict in conflicts:
-        assert not feasible(conflict, release, original, model, learned.eps)
-        for block in conflict:
-            rest = conflict - {block}
-            assert not rest or feasible(rest, release, original, model, learned.eps)
-    least = least_hitting_set(conflicts, 14)
-    assert round(learned.upper_bound * 14) == 14 - least == round(learned.ratio * 14)
+        assert not together(rows, conflict)
+        for block in conflict if model != "bilinear" else ():
+            assert len(conflict) == 1 or together(rows, conflict - {block})
+    least = least_hitting_set(conflicts, n)
+    assert round(learned.upper_bound * n) == n - least == round(learned.ratio * n)
+
+
+@pytest.mark.parametrize(("model", "method"), [("choquet", "benders"), ("choquet", "milp"), ("bilinear", "benders")])
+def test_time_limit_returns_the_best_so_far_with_bounds(model, method):
+    rng = np.random.default_rng(0)
+    original = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    release = original + 1.5 * rng.normal(size=(120, 5))
+    with pytest.warns(SearchLimitWarning, match="time limit"):
+        learned = learn_linkage(release, original, model=model, method=method, time_limit_s=1e-3)
+    assert not learned.is_optimal
+    assert learned.lower_bound <= learned.ratio <= learned.upper_bound
+    assert learned.ratio >= link_records(release, original).ratio - 1e-12
 
 
 def draw_cover(rng):
@@ -167,18 +154,6 @@ def test_climbing_links_no_fewer_than_the_simple_mean_and_no_more_than_is_possib
 
 @pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
-def test_ratio_is_that_of_linking(model):
-    release, original = files(30, 3, 5)
-    learned = learn_linkage(release, original, model=model)
-    assert link_records(release, original, distance=learned).ratio == learned.ratio
-    assert link_records(release, original, distance=learned.measure).ratio == learned.ratio
-    assert (learned.weights is None) == (model == "choquet")
-    other = files(20, 3, 6)
-    assert 0 <= link_records(*other, distance=learned).ratio <= 1
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_many_records_are_bounded_in_parts(monkeypatch, model):
     closed = 0
     for seed in range(3):
@@ -192,21 +167,24 @@ def test_many_records_are_bounded_in_parts(monkeypatch, model):
             found = learn_linkage(release, original, model=model)
         assert found.lower_bound <= best.ratio <= found.upper_bound
         assert found.ratio >= best.ratio - 0.1
-        assert all(not feasible([original.index.get_loc(one) for one in conflict], release, original, model, best.eps)
-                   for conflict in found.certificate[:8])  # fmt: skip
+        rows = corner_rows(release, original, model)
+        assert not any(together(rows, conflict) for conflict in conflicts_of(found, original)[:8])
         closed += found.upper_bound < 1
     assert closed == 3
 
 
 @pytest.mark.whole
-def test_constant_column_gets_no_weight():
+def test_constant_column_gets_no_weight_and_the_ratio_is_that_of_linking():
     release, original = files(20, 2, 1)
     for model in ("weighted_mean", "choquet"):
         learned = learn_linkage(release.assign(c=1.0), original.assign(c=3.0), model=model)
         assert learned.ignored == ["c"]
         assert learned.ratio == learn_linkage(release, original, model=model).ratio
         assert learned.measure.shapley()["c"] == pytest.approx(0)
-        assert link_records(release.assign(c=1.0), original.assign(c=3.0), distance=learned).ratio == learned.ratio
+        assert (learned.weights is None) == (model == "choquet")
+        for distance in (learned, learned.measure):
+            found = link_records(release.assign(c=1.0), original.assign(c=3.0), distance=distance)
+            assert found.ratio == learned.ratio
 
 
 def test_duplicates_can_never_be_linked():
@@ -215,18 +193,6 @@ def test_duplicates_can_never_be_linked():
     original.iloc[3] = original.iloc[7]
     learned = learn_linkage(release, original, model="choquet")
     assert {("r3",), ("r7",)} <= set(learned.certificate)
-
-
-def test_time_limit_returns_the_best_so_far_with_bounds():
-    rng = np.random.default_rng(0)
-    original = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
-    release = original + 1.5 * rng.normal(size=(120, 5))
-    for method in ("benders", "milp"):
-        with pytest.warns(SearchLimitWarning, match="time limit"):
-            learned = learn_linkage(release, original, model="choquet", method=method, time_limit_s=1e-3)
-        assert not learned.is_optimal
-        assert learned.lower_bound <= learned.ratio <= learned.upper_bound
-        assert learned.ratio >= link_records(release, original).ratio - 1e-12
 
 
 @pytest.mark.whole
@@ -331,21 +297,3 @@ def test_every_record_left_unlinked_gets_a_reason(monkeypatch):
     assert left
     for record in left:
         assert any(set(reason) & left == {record} for reason in learned.certificate)
-
-
-@pytest.mark.whole
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 4))
-@pytest.mark.slow
-def test_richer_models_link_no_fewer(seed, n, p, k):
-    _, original = files(n, p, seed)
-    release = microaggregate(original, [[c] for c in original.columns], min(k, n)).table
-    if np.ptp(release.to_numpy(), axis=0).max() == 0:
-        return
-    ratios = [link_records(release, original).ratio]
-    for model in ("weighted_mean", "choquet"):
-        learned = learn_linkage(release, original, model=model)
-        assert learned.is_optimal
-        assert learned.lower_bound <= learned.upper_bound
-        ratios.append(learned.ratio)
-    assert ratios == sorted(ratios)

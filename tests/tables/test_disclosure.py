@@ -141,24 +141,3 @@ def test_hierarchical_distance_is_the_sum_over_inner_nodes(seed):
     assert t_closeness(table, "zip", "ill", distance="hierarchical", hierarchies={"ill": flat}) == pytest.approx(
         t_closeness(table, "zip", "ill")
     )
-
-
-def test_equal_to_pycanon():
-    pycanon = pytest.importorskip("pycanon.anonymity")
-    rng = np.random.default_rng(7)
-    table = pd.DataFrame(
-        {
-            "age": rng.integers(0, 4, 200),
-            "sex": rng.choice(["f", "m"], 200),
-            "ill": rng.choice(list("abcdef"), 200).astype(object),
-            "pay": rng.integers(0, 30, 200),
-        }
-    )
-    quasi = ["age", "sex"]
-    assert k_anonymity(table, quasi) == pycanon.k_anonymity(table, quasi)
-    assert l_diversity(table, quasi, "ill") == pycanon.l_diversity(table, quasi, ["ill"])
-    # pycanon rounds the entropy's l down.
-    assert int(l_diversity(table, quasi, "ill", kind="entropy")) == pycanon.entropy_l_diversity(table, quasi, ["ill"])
-    assert t_closeness(table, quasi, "ill") == pytest.approx(pycanon.t_closeness(table, quasi, ["ill"]), abs=1e-12)
-    ref = pycanon.t_closeness(table, quasi, ["pay"])
-    assert t_closeness(table, quasi, "pay", distance="ordered") == pytest.approx(ref, abs=1e-12)

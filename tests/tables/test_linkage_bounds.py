@@ -5,10 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog
 
-from naive_linkage import conflicts_of, files, least_hitting_set, standardise
-from reident import SearchLimitWarning, learn_linkage, link_records
+from naive_linkage import files, standardise, zero_one_measures
+from reident import learn_linkage, link_records
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet._linkage_milp import moebius_bounds
 
@@ -57,12 +56,7 @@ def test_no_certificate_lies_below_the_order_statistic_that_alone_links_all(meth
 
 
 def test_bounds_of_moebius_values_are_those_attained_by_measures_of_0_and_1():
-    """Of the extreme measures; all monotone ones with values 0 and 1 on four columns, by brute force."""
-    found = []
-    for chosen in range(1, 2**14):
-        values = [0, *(chosen >> place & 1 for place in range(14)), 1]
-        if all(values[s] <= values[s | 1 << c] for s in range(16) for c in range(4)):
-            found.append(FuzzyMeasure(values, list("abcd")).moebius()[1:])
+    found = [FuzzyMeasure(values, list("abcd")).moebius()[1:] for values in zero_one_measures(4)]
     low, high = moebius_bounds(4)
     np.testing.assert_array_equal(np.min(found, axis=0), low)
     np.testing.assert_array_equal(np.max(found, axis=0), high)
@@ -76,49 +70,6 @@ def test_range_of_the_moebius_value_of_all_columns(p, low, high):
     median = owa(np.eye(p)[p // 2], list("abcdefgh")[:p]).moebius()[-1]
     assert low <= median <= high
     assert p == 8 or abs(median) > p - 1
-
-
-def forms(release, original):
-    """d' M d of every pair, in the three entries of M: a released record's row minus that of its true partner."""
-    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
-    d = a[:, None] - b[None]
-    entries = np.stack([d[..., 0] ** 2, 2 * d[..., 0] * d[..., 1], d[..., 1] ** 2], axis=-1)
-    return entries - np.einsum("iik->ik", entries)[:, None]
-
-
-def circle(sides):
-    """Directions v, of which v v' are evenly spread over the matrices of rank 1."""
-    angles = np.pi * np.arange(sides) / sides
-    return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def feasible(blocks, rows):
-    """Whether these blocks reach the margin together, on a polygon of many sides inside the matrices."""
-    directions = circle(2000)
-    corners = np.column_stack([directions[:, 0] ** 2, directions[:, 0] * directions[:, 1], directions[:, 1] ** 2])
-    lines = [corners @ rows[i, j] / np.abs(rows[i, j]).max() for i in blocks for j in range(len(rows)) if j != i]
-    found = linprog(
-        np.r_[np.zeros(2000), -1.0],
-        A_ub=np.c_[-np.array(lines), np.ones(len(lines))],
-        b_ub=np.zeros(len(lines)),
-        A_eq=[[1.0] * 2000 + [0.0]],
-        b_eq=[1.0],
-        bounds=[(0, 1)] * 2000 + [(-4, 4)],
-    )
-    return -found.fun > 1e-6
-
-
-@pytest.mark.slow
-def test_certificate_proves_the_bound():
-    release, original = files(12, 2, 0, noise=1.0)
-    rows = forms(release, original)
-    learned = learn_linkage(release, original, model="bilinear")
-    assert learned.is_optimal
-    conflicts = conflicts_of(learned, original)
-    assert max(map(len, conflicts)) > 1
-    assert not any(feasible(conflict, rows) for conflict in conflicts)
-    least = least_hitting_set(conflicts, 12)
-    assert round(learned.upper_bound * 12) == 12 - least == round(learned.ratio * 12)
 
 
 def test_its_matrix_is_a_distance_and_what_it_is_said_to_be():
@@ -136,13 +87,3 @@ def test_its_matrix_is_a_distance_and_what_it_is_said_to_be():
     d = standardise(release.to_numpy())[:, None] - standardise(original.to_numpy())[None]
     ref = np.einsum("ijk,kl,ijl->ij", d, matrix.to_numpy(), d)
     assert link_records(release, original, distance=learned).links["distance"].to_numpy() == pytest.approx(ref.min(1))
-
-
-def test_a_search_that_is_stopped_has_bounds():
-    rng = np.random.default_rng(0)
-    original = pd.DataFrame(rng.normal(size=(40, 4)), columns=list("abcd"))
-    release = original + 1.5 * rng.normal(size=(40, 4))
-    with pytest.warns(SearchLimitWarning, match="time limit"):
-        learned = learn_linkage(release, original, model="bilinear", time_limit_s=1e-3)
-    assert not learned.is_optimal
-    assert link_records(release, original).ratio <= learned.ratio <= learned.upper_bound

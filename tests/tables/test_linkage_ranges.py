@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
+from naive_linkage import corner_rows, zero_one_measures
 from naive_linkage import squares as gaps
 from reident import learn_linkage, link_records
+from reident.tables import FuzzyMeasure
 
 pytestmark = pytest.mark.whole
 
@@ -64,59 +66,27 @@ def test_ranges_of_weights_are_those_of_a_grid(seed):
             assert (best[:, i] > best[:, j]).all()
 
 
-def choquet_rows(gap, records):
-    """Return the coefficients of (distance to a rival - distance to the own record) on the values of all sets."""
-    n, p = len(gap), gap.shape[2]
-
-    def coefficients(values):
-        order, out, before = np.argsort(values), np.zeros(2**p), 0.0
-        for place, column in enumerate(order):
-            out[sum(1 << int(c) for c in order[place:])] += values[column] - before
-            before = values[column]
-        return out
-
-    return np.array([coefficients(gap[i, j]) - coefficients(gap[i, i]) for i in records for j in range(n) if i != j])
-
-
-def shapley_coefficients(p):
-    """Return each variable's Shapley value as a linear function, by the average over all orders of joining."""
-    orders = list(itertools.permutations(range(p)))
-    out = np.zeros((p, 2**p))
-    for order in orders:
-        for place, variable in enumerate(order):
-            before = sum(1 << c for c in order[:place])
-            out[variable, before | 1 << variable] += 1 / len(orders)
-            out[variable, before] -= 1 / len(orders)
-    return out
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_ranges_of_measures_are_those_of_full_programmes(seed):
     release, original = files(seed, n=14)
     learned = learn_linkage(release, original, model="choquet")
     ranges = learned.ranges(max_sets=1)
-    p, names = 3, list(original.columns)
+    names = list(original.columns)
     made = link_records(release, original, columns=names, distance="choquet", measure=learned.measure).links
-    records = [original.index.get_loc(label) for label in made.loc[made["credit"] == 1, "release"]]
-    order = [(a, a | 1 << bit) for a in range(2**p) for bit in range(p) if not a >> bit & 1]
-    rise = np.zeros((len(order), 2**p))
-    for row, (small, large) in enumerate(order):
-        rise[row, small], rise[row, large] = 1, -1
-    rows = choquet_rows(gaps(release, original), records)
-    bounds = [(0, 0), *[(0, 1)] * (2**p - 2), (1, 1)]
+    linked = [original.index.get_loc(label) for label in made.loc[made["credit"] == 1, "release"]]
+    rows = np.vstack([corner_rows(release, original, "choquet")[i] for i in linked])
+    corners = [FuzzyMeasure(values, names) for values in zero_one_measures(3)]
 
     def least(objective):
-        limits = np.concatenate([np.zeros(len(rise)), np.full(len(rows), -1e-7)])
-        solved = linprog(objective, np.vstack([rise, -rows]), limits, bounds=bounds, method="highs")
+        """Return the least value over mixtures of the extreme measures, of their own values."""
+        solved = linprog(objective, -rows, np.full(len(rows), -1e-7), np.ones((1, len(corners))), [1], method="highs")
         assert solved.success
         return solved.fun
 
-    for name, objective in zip(names, shapley_coefficients(p), strict=True):
-        ref = least(objective), -least(-objective)
-        assert tuple(ranges.shapley.loc[name]) == pytest.approx(ref, abs=1e-4)
-    for size in (1, 2):
-        for chosen in itertools.combinations(names, size):
-            objective = np.zeros(2**p)
-            objective[sum(1 << names.index(name) for name in chosen)] = 1
-            ref = least(objective), -least(-objective)
-            assert tuple(ranges.measure.loc[[chosen]].iloc[0]) == pytest.approx(ref, abs=1e-4)
+    def assert_range(found, objective):
+        assert tuple(found) == pytest.approx((least(objective), -least(-objective)), abs=1e-4)
+
+    for name in names:
+        assert_range(ranges.shapley.loc[name], np.array([corner.shapley()[name] for corner in corners]))
+    for chosen in itertools.chain.from_iterable(itertools.combinations(names, size) for size in (1, 2)):
+        assert_range(ranges.measure.loc[[chosen]].iloc[0], np.array([corner[chosen] for corner in corners]))

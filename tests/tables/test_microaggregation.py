@@ -90,6 +90,7 @@ def test_the_window_is_the_stated_share(percent, n):
     np.testing.assert_array_equal(partner[partner], np.arange(n))  # swaps in pairs
     moved = np.abs(partner - np.arange(n))
     assert moved.max() <= window
+    assert window < 20 or moved.mean() > window / 5  # any rank of the window, and not the next one
     free = np.flatnonzero(moved == 0)
     assert (np.diff(free) > window).all()  # a rank that keeps its value had no free rank within the window
 

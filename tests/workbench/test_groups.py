@@ -11,26 +11,19 @@ import reident as rd
 from reident.base import ParameterError
 from reident.tables.record_risk import individual_risk
 from reident.workbench.recipe import Recipe
+from samples import drawn
 
 
 @pytest.fixture(scope="module")
 def files():
-    rng = np.random.default_rng(5)
-    n = 90
-    survey = pd.DataFrame(
-        {
-            "nr": [f"n{i}" for i in range(n)],
-            "age": rng.integers(20, 60, n),
-            "sex": rng.choice(["f", "m"], n),
-            "ill": rng.choice(["flu", "gout", "none"], n),
-            "party": rng.choice(["a", "b"], n, p=[0.2, 0.8]),
-            "home": np.where(rng.random(n) < 0.2, None, rng.integers(0, 25, n).astype(str)),
-            "stands_for": rng.integers(1, 80, n) / 2 + 0.5,
-        }
-    )
+    home = lambda rng, n: np.where(rng.random(n) < 0.2, None, rng.integers(0, 25, n).astype(str))  # noqa: E731
+    survey = drawn(
+        90, 5, nr="n{}", age=(20, 60), sex=["f", "m"], ill=["flu", "gout", "none"], party=list("abbbb"), home=home,
+        stands_for=(1, 40),
+    )  # fmt: skip
     low = survey["age"] // 5 * 5
     labels = [f"[{a}, {a + 5})" for a in low]
-    release = survey[["nr", "sex", "ill", "party"]].assign(age=labels).iloc[rng.permutation(n)]
+    release = survey[["nr", "sex", "ill", "party"]].assign(age=labels).sample(frac=1, random_state=0)
     sizes = survey.groupby([low, "sex"])["nr"].transform("size")
     return survey, release, low, sizes
 
@@ -58,13 +51,10 @@ def test_a_household_is_found_where_one_member_is(files, limit):
     assert any(f"{extra} of the {persons['above'].sum()} persons above the limit" in note for note in found.notes)
 
 
-def individual(f, population):
-    """One over the people who share the labels, the mean over how many there may be: the sum, term by term."""
-    p, total, term = f / population, 0.0, (f / population) ** f
-    for more in range(5000):
-        total += term / (f + more)
-        term *= (1 - p) * (f + more) / (more + 1)
-    return total
+def modelled(low, survey, weights):
+    """One over the people who share the labels, the mean over how many there may be."""
+    classes = pd.DataFrame({"low": low, "sex": survey["sex"], "weight": weights})
+    return individual_risk(classes, ["low", "sex"], "weight")["risk"]
 
 
 def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_path):
@@ -73,8 +63,7 @@ def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_pa
     found = judged(files, limit, weight="stands_for")
     found.save(tmp_path)
     weights, risk = survey["stands_for"], 1 / sizes
-    stands_for = survey.groupby([low, "sex"])["stands_for"].transform("sum")
-    theirs = np.array([individual(f, big) for f, big in zip(sizes, stands_for, strict=True)])
+    theirs = modelled(low, survey, weights)
     told = found.population
     assert told.persons == pytest.approx(weights.sum())
     assert told.share_above_limit == pytest.approx(weights[risk > limit].sum() / weights.sum())
@@ -91,7 +80,7 @@ def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_pa
 
 @pytest.mark.parametrize("population", [None, 9000])
 def test_normalised_weights_count_as_they_can_or_are_scaled_to_the_population(files, population):
-    survey, _, low, sizes = files
+    survey, _, low, _ = files
     weights = survey["stands_for"] / survey["stands_for"].mean()
     weights[[3, 8]] = [0.0, np.nan]
     stands_for = weights.fillna(0)
@@ -102,8 +91,7 @@ def test_normalised_weights_count_as_they_can_or_are_scaled_to_the_population(fi
         files[1], given, quasi=["age", "sex"], pairs="nr", limit=limit, weight="stands_for", population=population,
         attacks=["exact_join"],
     )  # fmt: skip
-    theirs = pd.Series(stands_for).groupby([low, survey["sex"]]).transform("sum")
-    risk = np.array([individual(f, big) for f, big in zip(sizes, theirs, strict=True)])
+    risk = modelled(low, survey, stands_for)
     assert found.population.persons == pytest.approx(stands_for.sum())
     assert found.population.risk == pytest.approx(risk.mean(), rel=1e-6)
     assert found.population.worst == pytest.approx(risk.max(), rel=1e-6)
@@ -226,13 +214,12 @@ def test_spatial_k_counts_households_where_they_are_known(homes, quasi):
 
 def test_an_intruder_who_does_not_know_who_is_in_the_file_is_as_sure_as_the_weights_say(files, tmp_path):
     survey, _, low, sizes = files
-    whole = survey.assign(stands_for=survey["stands_for"].round() + 1)
+    whole = survey.assign(stands_for=survey["stands_for"] + 1)
     files = (whole, *files[1:])
     knows = judged(files, 0.1).persons.loc[whole.index, "risk"]
     verdict = judged(files, 0.1, weight="stands_for", intruder="journalist")
     persons = verdict.persons.loc[whole.index]
-    classes = pd.DataFrame({"low": low, "sex": whole["sex"], "weight": whole["stands_for"]})
-    model = individual_risk(classes, ["low", "sex"], "weight")["risk"]
+    model = modelled(low, whole, whole["stands_for"])
     wanted = knows * (model * sizes).clip(upper=1)  # one record of the class is the person's, if the person is there
     assert persons["risk"].tolist() == pytest.approx(wanted.tolist())
     assert persons["above"].tolist() == (wanted > 0.1).tolist()

@@ -1,4 +1,4 @@
-"""Load the data sets of the documents, embedded or supplied by the user.
+"""Load the data sets of the documents, embedded or supplied by the user, and the numbers that they print.
 
 Nothing is fetched at import or in a default run. A file that may not be embedded is looked for in the folder named by
 the environment variable ``REIDENT_DATA``, then in pooch's cache, then at its URL; its sha256 must be the one in
@@ -18,12 +18,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, check_choice
-from reident.data._paths import data_folder
+from reident.base import DataError, FloatArray, ParameterError, check_choice, is_key
 
 if TYPE_CHECKING:
     import geopandas as gpd
-    import networkx as nx
+
+
+#: Document -> citation.
+PAPERS = {
+    "kroll2015": "M. Kroll (2015). A graph theoretic linkage attack on microdata in a metric space. "
+    "Transactions on Data Privacy 8(3), 217-243.",
+    "kroll2016": "M. Kroll and R. Schnell (2016). Anonymisation of geographical distance matrices via Lipschitz "
+    "embedding. International Journal of Health Geographics 15:1.",
+    "abril2012": "D. Abril, G. Navarro-Arribas and V. Torra (2012). Choquet integral for record linkage. "
+    "Annals of Operations Research 195.",
+    "holohan2017": "N. Holohan, S. Antonatos, S. Braghin and P. Mac Aonghusa (2017). (k, epsilon)-Anonymity: "
+    "k-anonymity with epsilon-differential privacy.",
+    "vanhoef2012": "M. Vanhoef (2012). Privacy in Databases. Master's thesis.",
+}
+
+
+def _folder(name: str) -> Path:
+    """Return a folder that travels with the package: in an installed wheel, or in the checkout around it."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / f"_{name}", package.parents[1] / name):
+        if folder.is_dir():
+            return folder
+    raise DataError(f"the folder `{name}` came neither with the package nor with a checkout around it")
+
+
+def data_folder() -> Path:
+    """Return the folder of the small committed data files."""
+    return _folder("data")
+
+
+def notebooks_folder() -> Path:
+    """Return the folder of the notebooks."""
+    return _folder("notebooks")
 
 
 @cache
@@ -137,58 +168,16 @@ def load_nhs_hospitals() -> pd.DataFrame:
         One row a hospital with a known location, in the order of the file: code, name, sector, trust (code of the
         trust or provider), trust_prefix (its first two characters), lat_deg, lon_deg.
     """
-    path = embedded_file("hospitals_england/nhs_choices_hospital.csv")
+    columns = {
+        "OrganisationCode": "code", "OrganisationName": "name", "Sector": "sector", "ParentODSCode": "trust",
+        "Latitude": "lat_deg", "Longitude": "lon_deg",
+    }  # fmt: skip
     # One trust prefix is the text "NA": no text here means "missing".
-    listed = pd.read_csv(path, dtype=str, keep_default_na=False)
-    listed = listed[(listed["Latitude"] != "") & (listed["Longitude"] != "")]
-    return pd.DataFrame(
-        {
-            "code": listed["OrganisationCode"],
-            "name": listed["OrganisationName"],
-            "sector": listed["Sector"],
-            "trust": listed["ParentODSCode"],
-            "trust_prefix": listed["ParentODSCode"].str[:2],
-            "lat_deg": listed["Latitude"].astype(float),
-            "lon_deg": listed["Longitude"].astype(float),
-        }
-    ).reset_index(drop=True)
-
-
-#: Name -> file of the real graphs that the thesis used, or the nearest that is public.
-_GRAPHS = {
-    "powergrid": "graphs/powergrid.edges.csv",
-    "caltech36": "graphs/facebook100_caltech36.edges.csv",
-    "bowdoin47": "graphs/facebook100_bowdoin47.edges.csv.gz",
-    "american75": "graphs/facebook100_american75.edges.csv.gz",
-    "enron": "graphs/enron_mutual_gt5.edges.csv",
-    "ca_hepph": "graphs/ca_hepph.edges.csv.gz",
-}
-
-
-def load_graph(name: str) -> nx.Graph:
-    """Return one of the real graphs of vanhoef2012 (table 9.1), or its nearest public relative.
-
-    Parameters
-    ----------
-    name : {"powergrid", "caltech36", "bowdoin47", "american75", "enron", "ca_hepph"}
-        ``"enron"`` is embedded, another cleaning of the same mail (148 nodes, not 151). The others are looked for in
-        the folder REIDENT_DATA: the three Facebook100 graphs are supplied by the user only, since their owner asked
-        that they not be passed on; ``"ca_hepph"`` stands in for the co-authors of DBLP.
-
-    Returns
-    -------
-    networkx.Graph
-        Simple and undirected, nodes named by whole numbers.
-
-    Raises
-    ------
-    DataError
-        If the file is not there or is not the one it should be; the message says where to put it.
-    """
-    from reident.networks.files import read_graph
-
-    file = _GRAPHS[check_choice(name, "name", list(_GRAPHS))]
-    return read_graph(remote_file(file)).to_networkx()
+    file = embedded_file("hospitals_england/nhs_choices_hospital.csv")
+    listed = pd.read_csv(file, dtype=str, keep_default_na=False)[[*columns]].rename(columns=columns)
+    listed.insert(4, "trust_prefix", listed["trust"].str[:2])
+    located = listed[(listed["lat_deg"] != "") & (listed["lon_deg"] != "")]
+    return located.astype({"lat_deg": float, "lon_deg": float}).reset_index(drop=True)
 
 
 #: The order of columns in CASC's own file of the census; some files in circulation are ordered by alphabet.
@@ -251,3 +240,55 @@ def load_body_measures() -> pd.DataFrame:
     weight_kg_n, ln_weight_mean, ln_weight_sd. Embedded.
     """
     return pd.read_csv(embedded_file("nhanes_height_weight.csv"))
+
+
+def published(stem: str, table: str) -> pd.DataFrame:
+    """Return a table of numbers transcribed from a document.
+
+    Parameters
+    ----------
+    stem : str
+        The document, a key of `PAPERS`.
+    table : str
+        The table's name: the file is ``data/published/<stem>_<table>.csv``.
+
+    Returns
+    -------
+    DataFrame
+        As the file has it.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such stem or table; the message lists the tables there are.
+    """
+    check_choice(stem, "stem", list(PAPERS))
+    tables = {file.stem.removeprefix(f"{stem}_"): file for file in (data_folder() / "published").glob(f"{stem}_*.csv")}
+    if not is_key(table) or table not in tables:
+        raise ParameterError(f"`table` must be one of {sorted(tables)} for {stem}, got {table!r}")
+    return pd.read_csv(tables[table])
+
+
+def errata(stem: str | None = None) -> pd.DataFrame:
+    """Return the known errata of the documents: stem, number, place, printed text, and the correction used here.
+
+    Parameters
+    ----------
+    stem : str, optional
+        A document, a key of `PAPERS`; all of them by default.
+
+    Returns
+    -------
+    DataFrame
+        A row an erratum.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such document.
+    """
+    table = pd.read_csv(data_folder() / "errata.csv")
+    if stem is None:
+        return table
+    check_choice(stem, "stem", list(PAPERS))
+    return table[table["stem"] == stem].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Simulated data: points in an area, populations, pairs of overlapping files, networks and partial views of them."""
+"""Simulated data: points in an area, populations, and pairs of overlapping files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from reident.base import (
     check_real,
     check_rng,
     check_table,
-    check_vector,
 )
-from reident.networks.graph import Network, as_network, distinct, network_from_edges
 
 _KM_PER_DEGREE = np.pi * 6371.0 / 180.0
 
@@ -204,90 +202,3 @@ def overlapping_files(
     common = np.isin(in_original, rows[:n_common])
     truth = pd.DataFrame({"release": original.index[common], "known": place.loc[in_original[common]].to_numpy()})
     return OverlappingFiles(original, known, truth)
-
-
-def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
-    """Generate a preferential attachment graph: every new node links to `m` distinct earlier nodes by degree.
-
-    Parameters
-    ----------
-    n, m : int
-        The number of nodes, and of links a new node makes; 1 <= m < n.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With m * (n - m) edges.
-    """
-    from reident.kernels.networks.network import attach_preferentially
-
-    m = check_integer(m, "m", low=1)
-    n = check_integer(n, "n", low=m + 1, why="a new node needs `m` earlier ones")
-    u, v = attach_preferentially(n, m, check_rng(rng))
-    return network_from_edges(u, v, n)
-
-
-def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
-    """Generate a Chung-Lu graph: about the given expected degrees, edges drawn independently.
-
-    Parameters
-    ----------
-    degrees : array-like of float, shape (n,)
-        Expected degrees, >= 0. Realised degrees vary like Poisson variables; repeated draws of an edge and loops are
-        dropped, so that very large degrees come out a little low.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With n nodes.
-    """
-    weights = check_vector(degrees, "degrees")
-    if weights.size == 0 or weights.min() < 0 or weights.sum() <= 0:
-        raise ParameterError("`degrees` must be non-negative and not all zero: no edge could be drawn")
-    generator = check_rng(rng)
-    n = len(weights)
-    count = generator.poisson(weights.sum() / 2)
-    ends = np.searchsorted(np.cumsum(weights) / weights.sum(), generator.random((2, count)), side="right")
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    keys = distinct(low[low < high] * np.int64(n) + high[low < high])
-    return network_from_edges(keys // n, keys % n, n)
-
-
-def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:
-    """Return a random part of a network, as an attacker's crawl sees it.
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        Simple and undirected. Not modified.
-    edges, nodes : float
-        The probability with which each edge among the nodes seen, and each node, is kept; in [0, 1].
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        The nodes kept, under their names and in their order, isolated ones included.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the network cannot be read, or a share is not in [0, 1].
-    """
-    network = as_network(graph)
-    edges = check_real(edges, "edges", low=0, high=1)
-    nodes = check_real(nodes, "nodes", low=0, high=1)
-    generator = check_rng(rng)
-    is_seen = generator.random(network.n_nodes) < nodes
-    u, v = network.edges()
-    is_kept = (generator.random(len(u)) < edges) & is_seen[u] & is_seen[v]
-    if is_seen.all():
-        return network_from_edges(u[is_kept], v[is_kept], network.n_nodes, network.nodes)
-    row = np.cumsum(is_seen) - 1
-    names = [network.nodes[i] for i in np.flatnonzero(is_seen).tolist()]
-    return network_from_edges(row[u[is_kept]], row[v[is_kept]], len(names), names)

@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
-from reident.data.datasets import load_casc
-from reident.data.papers import published
-from reident.experiments.own_files import unpinned
+from reident.data.datasets import load_casc, published
+from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
@@ -43,7 +42,7 @@ def read_table(table: str = "") -> pd.DataFrame:
     """Return the numeric columns of an own CSV file, or Census for ""; not to be modified."""
     if not table:
         return load_casc("census")
-    return pd.read_csv(unpinned(table, "table")).select_dtypes("number").dropna(axis="columns").astype(np.float64)
+    return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(np.float64)
 
 
 def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -91,19 +90,20 @@ def protect(
     return release, columns, float(np.mean(losses))
 
 
-def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> LearnedLinkage:
-    """Learn without a warning at the time limit: a column says whether the result is proven."""
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-        return learn_linkage(release, original, **options)
-
-
 @lru_cache(maxsize=1)
-def compile_learning() -> None:
+def _compile_learning() -> None:
     """Learn small problems once a process, so that compiling takes no time of a trial's limit."""
     values = np.random.default_rng(0).random((2, 30, 3))
     original, release = (pd.DataFrame(part, columns=list("abc")) for part in (values[0], values.mean(axis=0)))
     for model in MODELS:
-        learn(release, original, model=model).ranges()
+        learn_linkage(release, original, model=model).ranges()
+
+
+def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> LearnedLinkage:
+    """Learn without a warning at the time limit: a column says whether the result is proven."""
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        _compile_learning()
+        return learn_linkage(release, original, **options)
 
 
 def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyMeasure:
@@ -184,11 +184,9 @@ def trial(
     result["mean"] = link_records(release, inside, columns=columns).ratio
     if not learns:
         return result
-    compile_learning()
     result["mean_reversed"] = link_records(inside, release, columns=columns).ratio
     result["kernel"] = kernel_ratio(release, inside, columns)
-    linked = link_records(release, inside, columns=columns, distance="probabilistic")
-    result |= {"probabilistic": linked.ratio, "tied_probabilistic": float((linked.links["outcome"] == "tied").mean())}
+    result["probabilistic"] = link_records(release, inside, columns=columns, distance="probabilistic").ratio
     other = protect(outside, file, **options)[0] if len(outside) == len(inside) else None
     result["outside_mean"] = np.nan if other is None else link_records(other, outside, columns=columns).ratio
     proven = []
@@ -197,7 +195,7 @@ def trial(
         proven.append(learned.is_optimal)
         result |= {
             model: learned.ratio, f"bound_{model}": learned.upper_bound, f"proven_{model}": learned.is_optimal,
-            f"seconds_{model}": learned.seconds, f"conflicts_{model}": len(learned.certificate),
+            f"seconds_{model}": learned.seconds,
             f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=learned).ratio,
         }  # fmt: skip
         if learned.measure is not None and len(columns) > 1:
@@ -264,7 +262,6 @@ def determined_trial(
     """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
     inside, _ = draw_records(rng, n_records, table)
     release, columns, _ = protect(inside, file)
-    compile_learning()
     learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
     ranges = learned.ranges(time_limit_s=time_limit_s)
     first = ranges.measure.loc[[(columns[0],)]].iloc[0]
@@ -288,7 +285,6 @@ def race_trial(
     inside, _ = draw_records(rng)
     few = inside.iloc[:n_records]
     release, columns, _ = protect(few, file)
-    compile_learning()
     learned = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
     bound = learned.upper_bound
     return {"seconds": learned.seconds, "ratio": learned.ratio, "bound": bound, "is_optimal": learned.is_optimal}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray
-from reident.experiments.abril2012 import MODELS, compile_learning, draw_records, learn, protect
+from reident.experiments.abril2012 import MODELS, draw_records, learn, protect
 from reident.tables.anonymisation import k_anonymise
 from reident.tables.choquet.choquet_linkage import learn_linkage
 from reident.tables.microaggregation import microaggregate
@@ -53,7 +53,6 @@ def leakage_trial(
     optimum's linked share, on the records learned from and on others.
     """
     inside, outside = draw_records(rng, n_records, table)
-    compile_learning()
 
     @cache  # rules share their first choices of k
     def learned_at(*places: int) -> tuple[dict[str, Any], FloatArray]:

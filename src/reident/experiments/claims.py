@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from reident.base import DataError, check_choice
-from reident.data._paths import data_folder
 from reident.data._yaml import read_yaml
+from reident.data.datasets import data_folder
 from reident.experiments.decide import SCHEDULE
 
 KINDS = ("table", "sentence", "exact")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reident.base import ParameterError
-from reident.data._paths import data_folder
+from reident.data.datasets import data_folder
 
 #: Subpackages whose source never changes a trial's numbers.
 PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies"}

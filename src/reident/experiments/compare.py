@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError
-from reident.data.papers import published
+from reident.data.datasets import published
 from reident.experiments.claims import Claim
 from reident.experiments.decide import (
     PublishedTable,
-    Verdict,
     components,
     datasets_needed,
+    decide_sentence,
     decide_table,
     published_error,
 )
-from reident.experiments.sentences import decide_sentence, draws_of, effects_of
 
 #: The columns of ``claims.csv``; `_row` gives those of one claim.
 COLUMNS = [
@@ -38,7 +39,7 @@ def compare(
 ) -> pd.DataFrame:
     """Compare trials with the claims of a document and return one row a claim.
 
-    A table is judged by `decide.decide_table`, a sentence by `sentences.decide_sentence`, both at the looks of the
+    A table is judged by `decide.decide_table`, a sentence by `decide.decide_sentence`, both at the looks of the
     claim's schedule: the first decisive look is the verdict. Independent draws are the values of the column
     ``dataset``, or of ``repetition`` in trials without data sets.
 
@@ -94,7 +95,6 @@ def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> dict[str,
 
 
 def _exact(_: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
-    """Return the columns of a claim that is met exactly or not at all."""
     if result is None:
         return {}
     result = list(result) if isinstance(result, tuple) else result
@@ -109,6 +109,11 @@ def _selected(frame: pd.DataFrame, claim: Claim, columns: Sequence[str]) -> pd.D
     return frame.query(claim.where) if claim.where else frame
 
 
+def _draws(frame: pd.DataFrame) -> str:
+    """Return the column of independent draws: data sets, or repetitions without data sets."""
+    return "dataset" if "dataset" in frame else "repetition"
+
+
 def _cut(frame: pd.DataFrame) -> float:
     return 1 - float(frame["is_optimal"].astype(float).mean()) if "is_optimal" in frame else np.nan
 
@@ -119,14 +124,16 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     if result is None:
         effect = claim.effect
         trials = _selected(frame, claim, [effect["along"], *effect.get("each", [])]) if effect else frame.iloc[:0]
-        result, low, high = effects_of(trials, claim)
+        if trials.empty:
+            return {}
+        result, limits = _effects(trials, claim)
         cut = _cut(trials)
     else:
-        limits = claim.limits or [-claim.margin, claim.margin]
-        low, high = (np.full(result.shape[1], limit, dtype=float) for limit in limits)
+        limits = np.tile(claim.limits or [-claim.margin, claim.margin], (result.shape[1], 1))
     result = result.dropna()
     if result.empty:
         return {}
+    low, high = limits.T
     row = {"n": len(result), "cells": result.shape[1], "cut": cut}
     decision = decide_sentence(result.to_numpy(float), low, high, schedule=tuple(claim.schedule))
     used = result.iloc[: decision[1]] if decision else result
@@ -139,67 +146,95 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     return row | {"verdict": decision[0], "look": decision[1]}
 
 
+def _effects(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the contrasts of a sentence, one row a draw, and the limits, one row a contrast.
+
+    Rises and falls: no step against the direction by the margin, and the whole way more than the margin along it.
+    Constant: all pairs of levels within the margin. Difference: the measure at `high` less that at `low`, within
+    `limits`. Level: the mean within the margin of the published number.
+    """
+    effect, m, draws = claim.effect, claim.margin, _draws(frame)
+    form, each = effect["form"], effect.get("each", [])
+    means = frame.pivot_table(index=draws, columns=[*each, effect["along"]], values=claim.measure, sort=False)
+    means = means.loc[frame[draws].unique()].sort_index(axis=1)
+    groups = {key: means[key] for key in means.columns.droplevel(-1).unique()} if each else {(): means}
+    contrasts: dict[Any, tuple[pd.Series, float, float]] = {}
+    for key, block in groups.items():
+        levels = list(block.columns)
+        if form in ("rises", "falls") and len(levels) > 1:
+            sign = 1 if form == "rises" else -1
+            pairs = [(a, b, -m) for a, b in itertools.pairwise(levels)] + [(levels[0], levels[-1], m)]
+            contrasts |= {(key, a, b): (sign * (block[b] - block[a]), low, np.inf) for a, b, low in pairs}
+        elif form == "constant":
+            earlier = [(a, b) for number, b in enumerate(levels) for a in levels[:number]]
+            contrasts |= {(key, a, b): (block[b] - block[a], -m, m) for a, b in earlier}
+        elif form == "difference" and {effect["high"], effect["low"]} <= {*levels}:
+            gap = block[effect["high"]] - block[effect["low"]]
+            contrasts[key, effect["high"], effect["low"]] = gap, *(claim.limits or [-m, np.inf])
+        elif form == "level":
+            contrasts |= {(key, a): (block[a], claim.published - m, claim.published + m) for a in levels}
+    if not contrasts:
+        return pd.DataFrame(), np.zeros((0, 2))
+    values, *limits = zip(*contrasts.values(), strict=True)
+    names = [" ".join(str(part) for part in np.hstack([np.atleast_1d(p) for p in name])) for name in contrasts]
+    return pd.concat(values, axis=1, keys=names), np.array(limits, dtype=float).T
+
+
 def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     """Return the columns of a published table."""
     trials, printed = (frame, None) if result is None else result
-    trials, cells_by = _selected(trials, claim, claim.cells), list(claim.cells)
+    trials, cells_by, value = _selected(trials, claim, claim.cells), claim.cells, claim.value or claim.measure
     if not cells_by:  # a single number
         trials, cells_by = trials.assign(cell="number"), ["cell"]
-        printed = pd.DataFrame({"cell": ["number"], claim.value or claim.measure: [claim.published]})
-    elif printed is None and not claim.table:
-        return {}
-    elif printed is None:
+        printed = pd.DataFrame({"cell": ["number"], value: [claim.published]})
+    elif printed is None and claim.table:
         printed = published(claim.stem, claim.table)
+    if trials.empty or printed is None:
+        return {}
     printed = printed.query(claim.where) if claim.where else printed
-    cells = (
-        printed.groupby(cells_by if len(cells_by) > 1 else cells_by[0])[claim.value or claim.measure].mean().dropna()
-    )
+    cells = printed.groupby(cells_by)[value].mean().dropna()
     values, names = _values(trials, claim.measure or claim.value, cells_by, cells.index)
     if not values.size:
         return {}
-    cells = cells.loc[names]
-    design = claim.design["datasets"], int(claim.design["repetitions"])
-    table, numbers = (
-        PublishedTable(cells.to_numpy(float), np.full(len(cells), claim.margin), n_datasets=n_datasets,
-                       repetitions=design[1], unit=claim.unit, schedule=tuple(claim.schedule))
-        for n_datasets in (design[0], np.inf)
+    cells = cells.loc[names].astype(float)
+    n_datasets, repetitions = claim.design["datasets"], int(claim.design["repetitions"])
+    table = PublishedTable(
+        cells.to_numpy(), np.full(len(cells), claim.margin), n_datasets, repetitions, claim.unit,
+        schedule=tuple(claim.schedule),
     )  # fmt: skip
-    decision, as_printed = decide_table(values, table), decide_table(values, numbers)
+    decision, as_printed = decide_table(values, table), decide_table(values, replace(table, n_datasets=np.inf))
     used = values[: decision[1]] if decision else values
-    deviation = np.nanmean(used, axis=(0, 1)) - cells.to_numpy(float)
+    deviation = np.nanmean(used, axis=(0, 1)) - table.published
     row = {
         "published": cells.mean(), "reproduced": cells.mean() + deviation.mean(), "cells": len(cells),
         "mean_deviation": deviation.mean(), "rms": np.sqrt((deviation**2).mean()),
         "largest": deviation[np.abs(deviation).argmax()], "n": len(values), "trials": int(np.isfinite(used).sum()),
         "cut": _cut(trials),
     }  # fmt: skip
-    if decision is None:
+    if decision is None or as_printed is None:  # too few data sets for the first look
         return row | _open(claim, 0)
     verdict, look = decision
-    error = published_error(components(used), table)
-    row |= {"low": verdict.rms[1], "high": verdict.rms[2], "judged": int(verdict.is_supported.sum()), "look": look}
-    row |= {"datasets_needed": int(np.median([datasets_needed(e, claim.margin, int(design[0])) for e in error]))}
-    row |= {"verdict": _verdict(verdict), "deviating": _named(names[verdict.is_nonzero])}
-    row |= _open(claim, look) if row["verdict"] == "open" else {}
-    if verdict.is_undecidable and used.shape[1] == 1 < design[1]:
+    needed = [datasets_needed(e, claim.margin, int(n_datasets)) for e in published_error(components(used), table)]
+    row |= {
+        "low": verdict.rms[1], "high": verdict.rms[2], "judged": int(verdict.is_supported.sum()), "look": look,
+        "datasets_needed": int(np.median(needed)), "deviating": _named(names[verdict.is_nonzero]),
+        "verdict": verdict.verdict, "verdict_as_printed": as_printed[0].verdict,
+    }  # fmt: skip
+    if verdict.verdict == "undecidable" and used.shape[1] == 1 < repetitions:
         note = "one repetition a data set does not show the error of the published numbers"
-        row |= {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
-    return row | ({"verdict_as_printed": _verdict(as_printed[0])} if as_printed else {})
+        return row | {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
+    return row | (_open(claim, look) if row["verdict"] == "open" else {})
 
 
 def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.Index) -> tuple[np.ndarray, pd.Index]:
     """Return values[data set, repetition, cell], in the order of the trials, and the cells that were run."""
-    if trials.empty:
-        return np.zeros((0, 0, 0)), cells[:0]
-    draws = draws_of(trials)
+    draws = _draws(trials)
     trials = trials.assign(_repetition=0 if draws == "repetition" else trials.get("repetition", 0))
     wide = trials.pivot_table(index=[draws, "_repetition"], columns=cells_by, values=measure, sort=False)
     wide = wide.loc[:, wide.columns.isin(cells)]
-    if wide.empty:  # no published cell was run
-        return np.zeros((0, 0, 0)), cells[:0]
-    full = pd.MultiIndex.from_product([trials[draws].unique(), trials["_repetition"].unique()])
-    values = wide.reindex(full).to_numpy(float).reshape(trials[draws].nunique(), -1, wide.shape[1])
-    return values, wide.columns
+    levels = [trials[name].unique() for name in (draws, "_repetition")]
+    values = wide.reindex(pd.MultiIndex.from_product(levels)).to_numpy(float)
+    return values.reshape(*map(len, levels), wide.shape[1]), wide.columns
 
 
 def _open(claim: Claim, look: int) -> dict[str, Any]:
@@ -207,10 +242,6 @@ def _open(claim: Claim, look: int) -> dict[str, Any]:
     later = [n for n in claim.schedule if n > look]
     note = f"the {'next' if look else 'first'} look is at {later[0]} data sets" if later else "open at the last look"
     return {"verdict": "open", "look": look or np.nan, "note": "; ".join(filter(None, [note, claim.note]))}
-
-
-def _verdict(verdict: Verdict) -> str:
-    return "undecidable" if verdict.is_undecidable else verdict.verdict
 
 
 def _named(cells: pd.Index) -> str:

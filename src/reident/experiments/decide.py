@@ -1,4 +1,4 @@
-"""Decide a published table of simulated means by equivalence within margins, one batch of data sets after the other.
+"""Decide a published table of simulated means, or a sentence about them, one batch of data sets after the other.
 
 A published table is one claim. The paper and we average over data sets and over repetitions on each data set:
 
@@ -9,7 +9,7 @@ paper's expectation: the paper's own error and ours stand between it and the obs
 
     agrees   "RMS(delta / margin) >= 1" is rejected, and "|delta[c]| >= 3 margin[c]" is rejected in every cell
     differs  "RMS(delta / margin) <= 1" is rejected, or "|delta[c]| <= 3 margin[c]" is rejected in some cell (Holm)
-    open     neither; `is_undecidable` once our own error is negligible beside the paper's: more trials cannot help
+    open     neither; undecidable once our own error is negligible beside the paper's: more trials cannot help
 
 Each verdict is wrong with probability `alpha` at most over all looks of the schedule together.
 """
@@ -33,31 +33,15 @@ _DRAWS = 4_000
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """State a published table of means, the margin of each cell, and the design behind the numbers.
+    """State a published table of means, the margin of each cell, and the design behind the numbers."""
 
-    Attributes
-    ----------
-    published, margin : ndarray of float64, shape (n_cells,)
-        Published means; largest deviations that do not matter.
-    n_datasets : float
-        Data sets behind the published numbers. Infinity judges the published numbers as they stand.
-    repetitions : int
-        Repetitions on each of these data sets.
-    unit : float
-        One unit of the last printed digit.
-    alpha : float
-        Probability of a wrong verdict over all looks together.
-    schedule : tuple of int
-        Data sets at each look.
-    """
-
-    published: np.ndarray
-    margin: np.ndarray
-    n_datasets: float = 1
-    repetitions: int = 100
-    unit: float = 1e-4
-    alpha: float = 0.05
-    schedule: tuple[int, ...] = SCHEDULE
+    published: np.ndarray  # means, one a cell
+    margin: np.ndarray  # by cell: the largest deviation that does not matter
+    n_datasets: float = 1  # data sets behind the published numbers; infinity judges these as they stand
+    repetitions: int = 100  # on each of these data sets
+    unit: float = 1e-4  # one unit of the last printed digit
+    alpha: float = 0.05  # probability of a wrong verdict over all looks together
+    schedule: tuple[int, ...] = SCHEDULE  # data sets at each look
 
 
 @dataclass(frozen=True)
@@ -76,8 +60,7 @@ class Components:
 class Verdict:
     """Report a table's verdict at one look."""
 
-    verdict: str
-    is_undecidable: bool
+    verdict: str  # agrees, differs, open or undecidable
     is_supported: np.ndarray  # by cell: the published value is precise enough to be judged
     margin: np.ndarray
     rms: tuple[float, float, float]  # in margins: estimate, lower and upper bound
@@ -204,7 +187,7 @@ def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     margins, is_supported = support(parts, table)
     cells, is_nonzero = np.flatnonzero(is_supported), np.zeros(is_supported.size, dtype=bool)
     if cells.size < max(1, is_supported.size / 2):
-        return Verdict("open", True, is_supported, margins, (np.nan, 0, np.inf), is_nonzero)
+        return Verdict("undecidable", is_supported, margins, (np.nan, 0, np.inf), is_nonzero)
     margin, n, within = margins[cells], parts.n[cells], parts.within[cells]
     x = (parts.mean - table.published)[cells] / margin
     published_se = published_error(parts, table)[cells] / margin
@@ -225,9 +208,9 @@ def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     is_beyond = holm(stats.t.sf((np.abs(x) - CELL_FACTOR) / error, df), level / 2)
     is_nonzero[cells] = holm(2 * stats.t.sf(np.abs(x) / error, df), level)
     agrees, differs = rms[2] < 1 and is_within.all(), rms[1] > 1 or is_beyond.any()
-    verdict = "agrees" if agrees else "differs" if differs else "open"
-    is_undecidable = verdict == "open" and (ours**2).mean() < NEGLIGIBLE * (published_se**2).mean()
-    return Verdict(verdict, is_undecidable, is_supported, margins, rms, is_nonzero)
+    last = "undecidable" if (ours**2).mean() < NEGLIGIBLE * (published_se**2).mean() else "open"
+    verdict = "agrees" if agrees else "differs" if differs else last
+    return Verdict(verdict, is_supported, margins, rms, is_nonzero)
 
 
 def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, int] | None:
@@ -238,6 +221,28 @@ def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, in
     decision = None
     for n in (n for n in table.schedule if n <= len(values)):
         decision = verdict_of(components(values[:n]), table), n
-        if decision[0].verdict != "open" or decision[0].is_undecidable:
+        if decision[0].verdict != "open":
+            break
+    return decision
+
+
+def decide_sentence(
+    effects: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float = 0.05, schedule: tuple[int, ...] = SCHEDULE
+) -> tuple[str, int] | None:
+    """Judge `effects[data set, contrast]` at each look; return the first decisive verdict and its data sets.
+
+    A sentence says that each contrast lies between `low` and `high`. It agrees if the interval of every contrast lies
+    inside (all must pass: no correction), differs if one lies outside (Holm), else it is open. "a is larger than b":
+    a - b in (0, inf). "Falls": steps in (-margin, inf), first - last in (margin, inf). "About 1/3": mean in (1/3 -
+    margin, 1/3 + margin). "Independent": all pairs in (-margin, margin).
+    """
+    level, decision = nominal_level(schedule, alpha), None
+    for n in (n for n in schedule if n <= len(effects)):
+        mean = effects[:n].mean(axis=0)
+        error = np.maximum(effects[:n].std(axis=0, ddof=1) / np.sqrt(n), 1e-9)
+        inside = stats.t.sf(np.minimum(mean - low, high - mean) / error, n - 1) <= level
+        outside = holm(stats.t.sf(np.maximum(low - mean, mean - high) / error, n - 1), level)
+        decision = "agrees" if inside.all() else "differs" if outside.any() else "open", n
+        if decision[0] != "open":
             break
     return decision

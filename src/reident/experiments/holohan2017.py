@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray
 from reident.data.people import adult_with_height, voter_list
-from reident.experiments.own_files import unpinned
+from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
 from reident.tables.class_noise import confidence_suppression, expected_relative_error, relative_error
 from reident.tables.class_noise_attacks import differencing_attack, nearest_record_attack
@@ -60,13 +60,6 @@ class Case(NamedTuple):
     epsilon_quasi: str
 
 
-class Released(NamedTuple):
-    """Values and classes of the records of a k-anonymous table, in the order of classes and values."""
-
-    values: FloatArray
-    classes: IntArray
-
-
 @lru_cache(maxsize=16)
 def draw(
     case: str,
@@ -84,10 +77,9 @@ def draw(
     """
     n = n_records or None
     if case not in CASES:
-        table = pd.read_csv(unpinned(case, "table")).head(n or None)
-        if missing := {*k_quasi, epsilon_quasi} - {*table}:
-            raise ParameterError(f"`table` must have a column `{min(missing)}`, got {', '.join(table)}")
-        return Case(table[[*k_quasi, epsilon_quasi]].dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
+        columns = [*k_quasi, epsilon_quasi]
+        table = read_own(case, "table", columns)[columns].head(n)
+        return Case(table.dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
     rng = np.random.default_rng([dataset, CASES.index(case)])
     if case == "adult":
         whole = adult_with_height(spread=spread, rng=rng)
@@ -143,13 +135,13 @@ def _k_anonymise(table: pd.DataFrame, quasi: Sequence[str], method: str, k: int,
 
 
 @lru_cache(maxsize=256)  # the quick profile has 180
-def released(method: str, k: int, **more: Any) -> Released:
+def released(method: str, k: int, **more: Any) -> tuple[FloatArray, IntArray]:
     """Return the values and classes of a k-anonymous version, as `anonymous` takes it, that noise is added to."""
     classes = anonymous(method, k, **more).classes
     chosen = draw(**{name: value for name, value in more.items() if name not in ("loss", "suppression_limit")})
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
     order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
-    return Released(values[order], classes[order])
+    return values[order], classes[order]
 
 
 def _data(
@@ -194,7 +186,6 @@ def trial(
         "error_expected": float((scales[classes] / np.abs(values)).mean()),
         "error": relative_error(values, noisy),
         "baseline": attack.baseline,
-        "class_suppressed": 1 - values.size / n_all,
     }
     rows = [row | {"confidence": 0.0, "suppressed": 0.0, "linking_risk": attack.risk}]
     suppress = partial(confidence_suppression, values, noisy, classes, scales=scales, k=k)
@@ -238,9 +229,6 @@ def classes_trial(
     everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
-        "node": "" if release.node is None else " ".join(str(level) for level in release.node),
-        "n_classes": release.n_classes,
-        "suppressed_percent": 100 * release.n_suppressed / len(chosen.table),
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
         "error_of_whole_range": float((whole / np.abs(values)).mean()),
         "loss_alone": float(np.mean([release.column_losses[name] for name in chosen.k_quasi])),

@@ -40,26 +40,25 @@ def average_of_copies(datasets: Sequence[int], *, n_copies: int = 16, spread: fl
     return pd.DataFrame(rows).T
 
 
-def _wide(rows: pd.DataFrame, measure: str, columns: list[str], scale: float = 1.0) -> pd.DataFrame:
-    """Return a measure, one row a drawing and one column a cell."""
-    return scale * rows.pivot_table(measure, "dataset", columns) if len(rows) else pd.DataFrame()
+def _wide(rows: pd.DataFrame, value: str, columns: list[str], where: str = "") -> pd.DataFrame:
+    """Return an expression in the columns of the trials: one row a drawing, one column a cell."""
+    rows = rows.query(where) if where else rows
+    return rows.assign(value=rows.eval(value)).pivot_table("value", "dataset", columns)
 
 
-def _between(rows: pd.DataFrame, measure: str, along: str, high: Any, low: Any, each: list[str]) -> pd.DataFrame:
-    """Return the difference of a measure at two values of a column, one column for each other cell."""
-    first, second = (_wide(rows[rows[along] == value], measure, each) for value in (high, low))
-    return (first - second).dropna(axis=1) if len(first) and len(second) and high != low else pd.DataFrame()
+def _between(rows: pd.DataFrame, value: str, columns: list[str], high: str, low: str) -> pd.DataFrame:
+    """Return an expression for the trials of the query `high` less that for `low`, where both were run."""
+    return (_wide(rows, value, columns, high) - _wide(rows, value, columns, low)).dropna(axis=1)
 
 
 def _narrowing(datasets: Sequence[int]) -> pd.DataFrame:
     """Return by how much the mean range of Adult's classes that stay falls from k = 50 to k = 100, cm."""
     falls = {}
     for dataset in datasets:
-        heights = draw("adult", dataset, n_records=0, spread=1.0).table["height_cm"].to_numpy()
-        at_50, at_100 = (anonymous("ola", k, case="adult", dataset=dataset, n_records=0, spread=1.0).classes
-                         for k in (50, 100))  # fmt: skip
-        stay = at_100 >= 0
-        spans = [pd.Series(heights[stay]).groupby(classes[stay]).agg(np.ptp).mean() for classes in (at_50, at_100)]
+        adult: dict[str, Any] = {"case": "adult", "dataset": dataset, "n_records": 0, "spread": 1.0}
+        at_50, at_100 = (anonymous("ola", k, **adult).classes for k in (50, 100))
+        heights = draw(**adult).table["height_cm"][at_100 >= 0]
+        spans = [heights.groupby(classes[at_100 >= 0]).agg(np.ptp).mean() for classes in (at_50, at_100)]
         falls[dataset] = {"mean range": spans[0] - spans[1]}
     return pd.DataFrame(falls).T
 
@@ -72,93 +71,93 @@ def effects(
     `classes`, `frame` and `times` are sweeps of `classes_trial`, `trial` and `time_trial`, `copies` is
     `average_of_copies`.
     """
-    by_item = {**_losses(classes), **_errors(classes, frame), **_risks(frame), **_suppression(frame), **_speed(times)}
-    by_item["IV: the average of independently noised copies is nearer to the value than one copy"] = copies[
-        ["own budgets"]
-    ]
+    by_item = {
+        "IV: the average of independently noised copies is nearer to the value than one copy": copies[["own budgets"]]
+    }
+    by_item |= {**_classes(classes), **_risks(frame), **_suppression(frame), **_speed(times)}
     return {item: contrasts for item, contrasts in by_item.items() if contrasts.size}
 
 
-def _losses(classes: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    adult = classes[classes["case"] == "adult"]
-    fall = adult.assign(fall=100 * (1 - adult["loss_alone"] / adult["loss_with_number"])).query("method == 'mondrian'")
-    large = adult.assign(change=adult["loss_with_number"] - adult["loss_alone"]).query("method == 'ola' and k > 20")
-    ratio = classes.assign(ratio=classes["error_of_whole_range"] / classes["error_at_epsilon_1"]).query("k == 10")
-    same = "III-A: Adult, OLA, k > 20: losses of the other quasi-identifiers do not change"
+def _classes(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the contrasts of k-anonymous classes: their losses, and the expected error at epsilon 1."""
+    error, adult, ola = "error_at_epsilon_1", "case == 'adult'", "case == 'adult' and method == 'ola'"
+    steps = [
+        _between(rows, error, _BOTH, f"k == {high}", f"k == {low}")
+        for low, high in itertools.pairwise(sorted(rows["k"].unique()))
+    ]
+    florida = "case == 'florida' and method == 'ola'"
+    spike = [_between(rows, error, ["case"], f"{florida} and k == 5", f"{florida} and k == {k}") for k in (2, 10)]
     return {
-        same: _wide(large, "change", ["k"]),
-        "III-A: Adult, OLA, k > 20: loss of height is above .8": _wide(large, "loss_of_number", ["k"]),
-        "III-A: Adult, Mondrian: the loss falls by 4 to 10 % without height, in all k": _wide(fall, "fall", ["k"]),
-        "III-B: noise on the whole range has the larger error, in all cases and methods": _wide(ratio, "ratio", _BOTH),
-    }
-
-
-def _errors(classes: pd.DataFrame, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    error = "error_at_epsilon_1"
-    adult, florida = (
-        classes[(classes["case"] == case) & (classes["method"] == "ola")] for case in ("adult", "florida")
-    )
-    ks = sorted(classes["k"].unique())
-    steps = [_between(classes, error, "k", high, low, _BOTH) for low, high in itertools.pairwise(ks)]
-    plain = frame[frame["confidence"] == 0]
-    product = plain.assign(off=plain["error_expected"] * plain["epsilon"])
-    product["off"] /= product.groupby([*_BOTH, "k", "dataset"])["off"].transform("mean")
-    product["off"] -= 1
-    spike = [_between(florida, error, "k", 5, k, ["case"]) for k in (2, 10)]
-    narrows = "VII-A: more suppression narrows classes: Adult, OLA, classes kept at k = 50 and 100"
-    return {
+        "III-A: Adult, OLA, k > 20: losses of the other quasi-identifiers do not change": _wide(
+            rows, "loss_with_number - loss_alone", ["k"], f"{ola} and k > 20"
+        ),
+        "III-A: Adult, OLA, k > 20: loss of height is above .8": _wide(
+            rows, "loss_of_number", ["k"], f"{ola} and k > 20"
+        ),
+        "III-A: Adult, Mondrian: the loss falls by 4 to 10 % without height, in all k": _wide(
+            rows, "100 * (1 - loss_alone / loss_with_number)", ["k"], f"{adult} and method == 'mondrian'"
+        ),
+        "III-B: noise on the whole range has the larger error, in all cases and methods": _wide(
+            rows, f"error_of_whole_range / {error}", _BOTH, "k == 10"
+        ),
         "VII-A: Adult: error at epsilon 8 and more is at most 5 %": _wide(
-            classes[classes["case"] == "adult"], error, ["method", "k"], 100 / 8
+            rows, f"100 / 8 * {error}", ["method", "k"], adult
         ),
-        "VII-A: error rises with k, in all steps, cases and methods": pd.concat(steps, axis=1) if steps else adult[:0],
-        "VII-A: error times epsilon is constant, in all cases, methods and k": _wide(
-            product, "off", [*_BOTH, "k", "epsilon"]
+        "VII-A: error rises with k, in all steps, cases and methods": pd.concat([pd.DataFrame(), *steps], axis=1),
+        "VII-A: Adult, OLA: error drops from k = 50 to k = 100": _between(
+            rows, error, ["method"], f"{ola} and k == 50", f"{ola} and k == 100"
         ),
-        "VII-A: Adult, OLA: error drops from k = 50 to k = 100": _between(adult, error, "k", 50, 100, ["method"]),
-        narrows: _narrowing([int(dataset) for dataset in adult["dataset"].unique()]),
+        "VII-A: more suppression narrows classes: Adult, OLA, classes kept at k = 50 and 100": _narrowing(
+            rows.query(ola)["dataset"].unique().tolist()
+        ),
         "VII-A: Florida, OLA: error has a spike at k = 5": pd.concat(spike, axis=1),
     }
 
 
 def _risks(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    plain = frame[frame["confidence"] == 0]
-    adult = plain[plain["case"] == "adult"]
-    moderate = adult[adult["k"].isin([10, 20]) & adult["epsilon"].between(0.5, 2)]
-    lowest = moderate.groupby(["dataset", "method", "k", "epsilon"])["linking_risk"].mean()
-    lowest = 100 * lowest.groupby(["dataset", "method"]).min().unstack()  # noqa: PD010
-    above = plain.assign(above=plain["linking_risk"] * plain["k"])
-    above = above.groupby(["dataset", *_BOTH, "k", "epsilon"])["above"].mean().groupby(["dataset", *_BOTH]).max()
+    """Return the contrasts of releases without additional suppression: error and linking risk."""
+    plain = frame.query("confidence == 0")
+    plain = plain.assign(product=plain["error_expected"] * plain["epsilon"])
+    plain["mean_product"] = plain.groupby([*_BOTH, "k", "dataset"])["product"].transform("mean")
+    moderate = "case == 'adult' and k in [10, 20] and epsilon >= .5 and epsilon <= 2"
+    moderate_risk = _wide(plain, "100 * linking_risk", ["method", "k", "epsilon"], moderate)
     attainable = "VII-B: Adult: linking risk below 5 % is attainable for k 10 or 20 and epsilon .5 to 2, in all methods"
-    largest = adult[(adult["k"] == 100) & (adult["epsilon"] >= 8)]
-    epsilons, ks = ((plain[name].max(), plain[name].min()) for name in ("epsilon", "k"))
-    by_epsilon = _between(plain, "linking_risk", "epsilon", *epsilons, [*_BOTH, "k"])
-    by_k = _between(plain, "linking_risk", "k", *ks[::-1], [*_BOTH, "epsilon"])
+    ends = {name: (f"{name} == {name}.max()", f"{name} == {name}.min() and {name} < {name}.max()")
+            for name in ("epsilon", "k")}  # fmt: skip
     return {
-        attainable: lowest,
-        "VII-B: Adult: linking risk at k = 100 and the largest epsilon is below or close to 5 %": _wide(
-            largest, "linking_risk", ["method", "epsilon"], 100
+        "VII-A: error times epsilon is constant, in all cases, methods and k": _wide(
+            plain, "product / mean_product - 1", [*_BOTH, "k", "epsilon"]
         ),
-        "VII-B: linking risk falls with epsilon, in all cases, methods and k": by_epsilon,
-        "VII-B: linking risk falls with k, in all cases, methods and epsilon": by_k,
-        "VII-B: linking risk exceeds 1/k somewhere, in all cases and methods": above.unstack(_BOTH),  # noqa: PD010
-    }
+        attainable: moderate_risk.T.groupby("method").min().T,
+        "VII-B: Adult: linking risk at k = 100 and the largest epsilon is below or close to 5 %": _wide(
+            plain, "100 * linking_risk", ["method", "epsilon"], "case == 'adult' and k == 100 and epsilon >= 8"
+        ),
+        "VII-B: linking risk falls with epsilon, in all cases, methods and k": _between(
+            plain, "linking_risk", [*_BOTH, "k"], *ends["epsilon"]
+        ),
+        "VII-B: linking risk falls with k, in all cases, methods and epsilon": -_between(
+            plain, "linking_risk", [*_BOTH, "epsilon"], *ends["k"]
+        ),
+        "VII-B: linking risk exceeds 1/k somewhere, in all cases and methods": _wide(
+            plain, "linking_risk * k", [*_BOTH, "k", "epsilon"]
+        ).T.groupby(_BOTH).max().T,
+    }  # fmt: skip
 
 
 def _suppression(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    percent = frame.assign(percent=100 * frame["suppressed"], within=(frame["total_suppressed"] <= 0.05).astype(float))
-    sure = percent[percent["confidence"] == 0.99]
-    small = sure[(sure["case"] == "adult") & (sure["epsilon"] <= 0.5)]
-    within = "VII-C: Adult, OLA: with its own suppression within 5 % in most cases at epsilon .5 and less"
+    sure, small = frame.query("confidence == .99"), "case == 'adult' and epsilon <= .5"
     return {
         "VII-C: Adult: 99 % confidence suppresses less than 2 % at epsilon .5 and less, in all k and methods": _wide(
-            small, "percent", ["method", "k", "epsilon"]
+            sure, "100 * suppressed", ["method", "k", "epsilon"], small
         ),
-        within: _wide(small[small["method"] == "ola"], "within", ["method"]),
+        "VII-C: Adult, OLA: with its own suppression within 5 % in most cases at epsilon .5 and less": _wide(
+            sure, "total_suppressed <= .05", ["method"], f"{small} and method == 'ola'"
+        ),
         "VII-C: Mondrian needs more suppression than OLA for 99 %, in all cases, k and epsilon": _between(
-            sure, "percent", "method", "mondrian", "ola", ["case", "k", "epsilon"]
+            sure, "100 * suppressed", ["case", "k", "epsilon"], "method == 'mondrian'", "method == 'ola'"
         ),
         "VII-C: more confidence, less suppression, in all cases, methods, k and epsilon": _between(
-            percent, "percent", "confidence", 0.9, 0.99, [*_BOTH, "k", "epsilon"]
+            frame, "100 * suppressed", [*_BOTH, "k", "epsilon"], "confidence == .9", "confidence == .99"
         ),
     }
 
@@ -168,8 +167,10 @@ def _speed(times: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if times.empty:
         return contrasts
     for algorithm, how in (("ours", ""), ("published", " by the textbook")):
-        raced = times[times["algorithm"] == algorithm]
-        ola, mondrian = (_wide(raced[raced["method"] == name], "factor", ["case", "k"]) for name in ("ola", "mondrian"))
+        ola, mondrian = (
+            _wide(times, "factor", ["case", "k"], f"algorithm == '{algorithm}' and method == '{method}'")
+            for method in ("ola", "mondrian")
+        )
         start = "at least" if how else "(k, epsilon)-anonymity is at least"
         contrasts[f"VII-D: OLA{how}: {start} 14 times faster"] = ola
         contrasts[f"VII-D: OLA{how}: at most 32 times faster"] = ola

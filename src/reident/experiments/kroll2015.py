@@ -21,7 +21,7 @@ from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
-from reident.experiments.own_files import unpinned
+from reident.experiments.parameters import read_own
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_km
 from reident.places.noise import (
@@ -60,9 +60,7 @@ def read_files(table: str, known: str) -> OverlappingFiles:
     """Read two own files: columns ``id``, ``lat_deg``, ``lon_deg`` and quasi-identifiers; equal ids are one person."""
     tables = []
     for name, pin in (("table", table), ("known", known)):
-        read = pd.read_csv(unpinned(pin, name)).set_index("id")
-        if missing := {"lat_deg", "lon_deg"} - {*read.columns}:
-            raise ParameterError(f"`{name}` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
+        read = read_own(pin, name, ["id", "lat_deg", "lon_deg"]).set_index("id")
         if twice := read.index[read.index.duplicated()].tolist():
             raise ParameterError(f"`{name}` must have one record an `id`, got {twice[0]!r} twice")
         tables.append(read)

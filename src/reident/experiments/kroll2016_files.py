@@ -16,11 +16,11 @@ import pandas as pd
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
-from reident.base import FloatArray, ParameterError, check_area
+from reident.base import FloatArray, check_area
 from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
 from reident.data.simulate import overlapping_files
 from reident.experiments.kroll2015 import persons
-from reident.experiments.own_files import unpinned
+from reident.experiments.parameters import read_own, unpinned
 from reident.places.distances import great_circle_km
 
 SCENARIOS = ("england", "germany")
@@ -75,21 +75,14 @@ def draw_files(
     elif scenario == "germany":
         people, size, columns = persons(1000, rng), 500, ["sex", "age_class"]
     else:
-        people, columns = _read_places(scenario, quasi), list(quasi)
+        kept = [*quasi, "lat_deg", "lon_deg"]
+        people, columns = read_own(scenario, "places", kept)[kept], list(quasi)
         size = int(len(people) / 1.9)
     size = n_records or size
     pair = overlapping_files(people, n_original=size, n_known=size, n_common=n_common or size // 10, rng=rng)
     within = reference_area(area or scenario, scenario)
     km = [great_circle_km(file["lat_deg"], file["lon_deg"]) for file in (pair.original, pair.known)]
     return Files(pair.original, pair.known, pair.truth, columns, within, *km)
-
-
-def _read_places(pin: str, quasi: tuple[str, ...]) -> pd.DataFrame:
-    """Read own places: a CSV file with lat_deg, lon_deg and the quasi-identifiers."""
-    read = pd.read_csv(unpinned(pin, "places"))
-    if missing := {"lat_deg", "lon_deg", *quasi} - {*read.columns}:
-        raise ParameterError(f"`places` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
-    return read[[*quasi, "lat_deg", "lon_deg"]]
 
 
 @lru_cache(maxsize=16)

@@ -1,13 +1,16 @@
-"""Check the parameters of a notebook before anything runs: names, types and ranges."""
+"""Check the parameters of a notebook before anything runs: names, types, ranges and own files."""
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from reident.base import Choice, Flag, Option, ParameterError, Real, Whole
 
@@ -108,3 +111,24 @@ def _injected(namespace: dict[str, Any]) -> list[str]:
             for node in ast.parse(source).body:
                 names += [target.id for target in getattr(node, "targets", ()) if isinstance(target, ast.Name)]
     return names
+
+
+def pinned(path: str) -> str:
+    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
+    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
+
+
+def unpinned(pin: str, name: str) -> str:
+    """Return the path in a pin, or raise `ParameterError` with the parameter's name if the content has changed."""
+    path, sign, _ = pin.partition("#")
+    if sign and pinned(path) != pin:
+        raise ParameterError(f"`{name}` has changed since the run began: {path}. Run the notebook again.")
+    return path
+
+
+def read_own(pin: str, name: str, columns: Iterable[str] = ()) -> pd.DataFrame:
+    """Read a pinned CSV file, or raise `ParameterError` if it has changed or lacks a column."""
+    table = pd.read_csv(unpinned(pin, name))
+    if missing := {*columns} - {*table}:
+        raise ParameterError(f"`{name}` must have a column `{min(missing)}`, got {', '.join(table)}")
+    return table

@@ -112,12 +112,9 @@ def locating_trial(
     work: int = 0, scatter_km: float = SCATTER_KM, wrong_by: float = 0.0, n_towns: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     """Locate one file; the parameters are those of `located_people`."""
+    given = {name: value for name, value in locals().items() if name != "_"}
     began = time.perf_counter()
-    homes, located = located_people(
-        dataset=dataset, n=n, country=country, knowledge=knowledge, n_common=n_common, sigma_km=sigma_km,
-        step_km=step_km, left_out=left_out, longest_km=longest_km, work=work, scatter_km=scatter_km, wrong_by=wrong_by,
-        n_towns=n_towns,
-    )  # fmt: skip
+    homes, located = located_people(**given)
     off = errors_km(located.positions, homes)
     certified = located.certified().to_numpy()
     return {

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ import pandas as pd
 import threadpoolctl
 from tqdm import tqdm
 
-from reident.base import ParameterError, TrialError, check_integer, check_seed, local_cluster, occupied
+from reident.base import ParameterError, PrivacyWarning, TrialError, check_integer, check_seed, local_cluster, occupied
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
@@ -62,8 +63,9 @@ def sweep(
     """Run every setting of a grid `repetitions` times and return one row a trial.
 
     A trial's random stream follows from `seed`, its parameters and its repetition, never from when or where it runs:
-    a further value, repetition or worker changes no other row. To look at the results after some data sets and go on
-    where they do not suffice, call `sweep` again with more data sets: stored trials are read.
+    a further value, repetition or worker changes no other row. Since it is seeded on purpose, the warning
+    that noise can be repeated is not shown. To look at the results after some data sets and go on where they do not
+    suffice, call `sweep` again with more data sets: stored trials are read.
 
     Parameters
     ----------
@@ -270,7 +272,9 @@ def _run(trial: Trial, task: Task, context: Any = None) -> Finished:
     """Run one trial; an error comes back as text."""
     arguments = task.setting if context is None else task.setting | {"context": context}
     try:
-        returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **arguments)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*noise that can be repeated", category=PrivacyWarning)
+            returned = trial(np.random.default_rng(np.random.SeedSequence(task.entropy)), **arguments)
         rows = [returned] if isinstance(returned, Mapping) else list(returned)
         plain = [{k: v.item() if isinstance(v, np.generic) else v for k, v in row.items()} for row in rows]
         return task, plain, ""

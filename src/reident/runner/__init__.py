@@ -21,11 +21,11 @@ from reident.base import (
     check_seed,
     record_files,
 )
-from reident.data._paths import notebooks_folder
+from reident.data.datasets import notebooks_folder
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
-from reident.runner._index import read_records, write_index
-from reident.runner._parameters import check_parameters, notebook_defaults
+from reident.runner._index import read_claims, read_findings, read_records, write_index
+from reident.runner._parameters import check_parameters, notebook_defaults, notebook_title
 from reident.runner.experiments import (
     PROFILES,
     experiments,
@@ -41,7 +41,10 @@ __all__ = [
     "check_parameters",
     "keys_of",
     "notebook_defaults",
+    "notebook_title",
     "page_at_the_end",
+    "read_claims",
+    "read_findings",
     "read_minutes",
     "read_records",
     "reproduce",
@@ -57,8 +60,9 @@ def study_runs(
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
     `names` are experiments, stems of documents, or notebooks; none means every experiment. They start in the order of
-    ``full.yaml``, the longest quick run first, so that no long one is left to run alone. They overlap up to `jobs`;
-    the sweeps inside share the other processors. Those of the `full` profile use all.
+    ``full.yaml``: the longest quick run first, so that no long one is left to run alone, and those that compile the
+    same kernels apart. They overlap up to `jobs`; the sweeps inside share the other processors. Those of the `full`
+    profile use all.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from typing import Any
 
 import reident
 from reident.base import LOCK, WORK, DataError, check_replaceable, holder, outputs, record_files, scratch
-from reident.data._paths import data_folder
+from reident.data.datasets import data_folder
 from reident.experiments.sweep import SCHEDULER
 from reident.kernels._cache import cache_folder
 from reident.pages import write_page

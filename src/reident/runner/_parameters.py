@@ -16,8 +16,8 @@ from typing import Any
 
 from reident.base import WORK, DataError, ParameterError, check_plain, foreign_files
 from reident.base.outputs import RECORD
-from reident.data._paths import notebooks_folder
 from reident.data._yaml import text_hint
+from reident.data.datasets import notebooks_folder
 
 #: Default of a parameter that is no literal: any value is accepted.
 _COMPUTED = object()

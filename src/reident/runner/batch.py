@@ -27,8 +27,8 @@ from typing import Any
 import yaml
 
 from reident.base import DataError, ParameterError, check_integer, check_plain, check_real, check_seed, trial_seed
-from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
+from reident.data.datasets import notebooks_folder
 from reident.pages import write_page
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._collect import PICTURES, RESULTS, collect, draw, means, read_plot

@@ -12,9 +12,8 @@ from typing import Any
 import yaml
 
 from reident.base import DataError, ParameterError, check_choice
-from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
-from reident.data.papers import PAPERS
+from reident.data.datasets import PAPERS, notebooks_folder
 from reident.runner._parameters import notebook_cells
 
 #: Inside an output folder or a site: figures for print, one folder an experiment.

@@ -178,11 +178,12 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
         sources = [cell["source"] for cell in cells]
         try:
             parameters = check_parameters(run.notebook, run.parameters)
-            check_by_notebook(run.notebook, parameters)
+            identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+            if identifying:  # a notebook's own values are good
+                check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             place = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{place}") from None
-        identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         notebook = Path(run.notebook).resolve()
         identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
         spec = {"name": run.name, "page": run.page, "timeout": run.timeout, "title": notebook_title(run.notebook)}

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from reident.base import DataError, publish_folder
-from reident.data.papers import PAPERS, errata
+from reident.data.datasets import PAPERS, errata
 from reident.pages import write_page
 from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner._index import read_records, write_index

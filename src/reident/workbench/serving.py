@@ -22,7 +22,7 @@ from reident.base import (
     private_file,
     scratch,
 )
-from reident.data._paths import notebooks_folder
+from reident.data.datasets import notebooks_folder
 from reident.workbench.search import DRAWS
 
 #: The notebook of which the page shows the cells with the tag "page".

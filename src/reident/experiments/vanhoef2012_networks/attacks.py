@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from reident.base import BoolArray
-from reident.data.simulate import sample_network
+from reident.cliques.cliques import max_cliques
+from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network
@@ -17,6 +18,7 @@ from reident.networks.planted_cut import edge_connected_groups, implant_by_cut, 
 from reident.networks.planted_recovery import detectability, recover
 from reident.networks.planted_subgraph import coalition, implant
 from reident.networks.propagation import mapping_quality, propagate
+from reident.places.compatibility import compatibility_graph
 
 
 def passive(
@@ -35,7 +37,7 @@ def passive(
     with quiet():
         mapping = propagate(released.network, known, seeds).mapping
     quality = mapping_quality(mapping, truth, ignore=seeds)
-    return {"recall": quality.recall, "precision": quality.precision, "unmatched": quality.unmatched}
+    return {"recall": quality.recall, "precision": quality.precision}
 
 
 def active(
@@ -137,25 +139,10 @@ def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict
 def has_another_copy(joined: BoolArray, nodes: Sequence[int]) -> bool:
     """Tell whether some other set of nodes induces a copy of the subgraph that these nodes induce.
 
-    Sets of nodes are bits of an integer. Each node placed narrows the places that are left for all later ones.
+    A copy is a clique of the product graph of the subgraph and the graph, with adjacency in the place of distances.
     """
-    n = len(joined)
-    places = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in joined]
-    here = sum(1 << node for node in nodes)
-
-    def search(level: int, left: list[int], taken: int) -> bool:
-        if level == len(nodes):
-            return taken != here
-        for place in range(n):
-            if not left[level] >> place & 1:
-                continue
-            free = ~(1 << place)
-            later = [
-                left[i] & free & (places[place] if joined[nodes[level], nodes[i]] else ~places[place])
-                for i in range(level + 1, len(nodes))
-            ]
-            if all(later) and search(level + 1, [0] * (level + 1) + later, taken | 1 << place):
-                return True
-        return False
-
-    return search(0, [(1 << n) - 1] * len(nodes), 0)
+    part, graph = joined[np.ix_(nodes, nodes)].astype(float), joined.astype(float)
+    product = compatibility_graph(np.zeros(len(part)), part, np.zeros(len(graph)), graph, window_km=(-0.5, 0.5))
+    with quiet():
+        copies = max_cliques(product, limit=10_000, time_limit_s=None, progress=False).cliques
+    return any({*product.pairs[np.array(copy, int), 1]} != {*nodes} for copy in copies)

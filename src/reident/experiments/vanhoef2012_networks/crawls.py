@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from reident.base import DataError, IntArray
-from reident.data.simulate import random_degrees, sample_network
+from reident.data.networks import random_degrees, sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
 from reident.networks.perturbation import naive_anonymise
@@ -33,17 +34,16 @@ def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edge
     released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
     truth: dict[Any, Any] = {new: old for old, new in released.mapping.items()}
     tolerance = 5 * (1 - known_edges)
+    options: dict[str, Any] = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
     try:
-        seeds = find_seeds(
-            released.network, known, method="clique", clique_size=clique_size, tolerance=tolerance, rng=rng
-        )
+        seeds = find_seeds(released.network, known, **options).mapping
     except DataError:  # The copy holds no clique of that size.
-        return {"right": False, "recall": 0.0}
-    if not seeds.mapping:
+        seeds = {}
+    if not seeds:
         return {"right": False, "recall": 0.0}
     with quiet():
-        mapping = propagate(released.network, known, seeds.mapping).mapping
-    is_right = all(truth[node] == partner for node, partner in seeds.mapping.items())
+        mapping = propagate(released.network, known, seeds).mapping
+    is_right = all(truth[node] == partner for node, partner in seeds.items())
     return {"right": is_right, "recall": mapping_quality(mapping, truth).recall}
 
 
@@ -96,17 +96,11 @@ def _released(
     rows[0, people[0]] = rng.permutation(len(people[0]))
     rows[1, people[1]] = np.arange(len(people[1]))
     release, known = (
-        _network(row[sources], row[ends], row.max() + 1)
-        for (sources, ends), row in zip((first, second), rows, strict=True)
+        as_directed_network(csr_array((np.ones(len(sources), np.int8), (row[sources], row[ends])), shape=(n, n)))
+        for (sources, ends), row, n in zip((first, second), rows, map(len, people), strict=True)
     )
     both = np.flatnonzero((rows >= 0).all(axis=0))
     return release, known, dict(zip(rows[0, both].tolist(), rows[1, both].tolist(), strict=True))
-
-
-def _network(sources: IntArray, ends: IntArray, n: int) -> DirectedNetwork:
-    from scipy.sparse import csr_array
-
-    return as_directed_network(csr_array((np.ones(len(sources), np.int8), (sources, ends)), shape=(n, n)))
 
 
 def _spread(
@@ -117,19 +111,11 @@ def _spread(
     ignore: Iterable[int] = (),
 ) -> dict[str, Any]:
     """Propagate, and return the shares of the people in both that are right, wrong and left without a match."""
-    mapping: Mapping[Any, Any] = {}
-    if seeds:
-        with quiet():
-            mapping = propagate(release, known, seeds).mapping
-    left_out = set(ignore)
-    n_wrong = sum(a in mapping and mapping[a] != b and a not in left_out for a, b in truth.items())
-    quality = mapping_quality(mapping, truth, ignore=left_out)
-    return {
-        "right": quality.recall,
-        "wrong": n_wrong / quality.n_true,
-        "left": quality.unmatched,
-        "accuracy": quality.precision,
-    }
+    with quiet():
+        mapping = propagate(release, known, seeds).mapping if seeds else {}
+    quality = mapping_quality(mapping, truth, ignore=ignore)
+    wrong = 1 - quality.recall - quality.unmatched
+    return {"right": quality.recall, "wrong": wrong, "left": quality.unmatched, "accuracy": quality.precision}
 
 
 def popularity(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -7,13 +7,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from reident.base import DataError, SearchLimitWarning
-from reident.data._paths import data_folder
-from reident.data.datasets import load_graph
-from reident.data.simulate import preferential_attachment, random_degrees
-from reident.experiments.own_files import pinned, unpinned
+from reident.data.networks import load_graph, preferential_attachment, random_degrees
+from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 
@@ -103,8 +100,3 @@ def name_of(name: str) -> str:
     if name.startswith("preferential_attachment_"):
         return "preferential attachment (simulated)"
     return _WORDS.get(name, Path(name.partition("#")[0]).stem.replace("_", " "))
-
-
-def public_graphs() -> pd.DataFrame:
-    """Return the size of the public files of Table 9.1's graphs: nodes, edges, components, largest degree."""
-    return pd.read_csv(data_folder() / "vanhoef2012_public_graphs.csv")

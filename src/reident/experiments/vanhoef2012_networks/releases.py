@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from reident.data.simulate import sample_network
+from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure

@@ -9,8 +9,7 @@ import networkx as nx
 import numpy as np
 
 from reident.base import DataError, IntArray
-from reident.data.datasets import load_graph
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.data.networks import load_graph
 from reident.queries import private_degree_sequence
 
 GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
@@ -51,8 +50,7 @@ def node_trial(rng: np.random.Generator, *, graph: str, epsilon: float, hidden: 
     """
     true = graph_degrees(graph)
     k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
-    with seeded_noise():
-        sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
+    sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
     answers: dict[str, Any] = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
     errors = {f"{name}_error": float(np.abs(answer - true).mean() / true.mean()) for name, answer in answers.items()}
     return {"n_nodes": int(true.size), **errors}

@@ -36,11 +36,10 @@ SEARCH_DEFENCES = ("one number a person", *_NEW_NUMBER, "terms of few left out")
 _RARE = 0.005
 
 _Known = tuple[int, float | None, float | None]
-_Histories = tuple[Ratings, IntArray, IntArray]
 
 
 @lru_cache(maxsize=1)
-def _simulated(n_users: int, n_items: int, n_ratings: int) -> _Histories:
+def _simulated(n_users: int, n_items: int, n_ratings: int) -> tuple[Ratings, IntArray, IntArray]:
     """Return the ratings, and their places ordered by user with pointers."""
     ratings = simulate_ratings(n_users, n_items, n_ratings, rng=2012)
     by_user = np.argsort(ratings.users, kind="stable")
@@ -60,22 +59,19 @@ def netflix_trial(
     dict
         Shares of attacked users that are named, and rightly.
     """
-    histories = _simulated(n_users, n_items, n_ratings)
-    ratings = histories[0]
-    released = _defended(defence, n_users, n_items, n_ratings)
+    sizes = n_users, n_items, n_ratings
+    ratings = _simulated(*sizes)[0]
+    released, owners = _released(defence, sizes)
     if defence.endswith("altered"):
         released = _altered(ratings, 1 / 306 if defence.startswith("1 ") else 5 / 229, rng)
-    has_dates = not defence.startswith("no dates")
 
-    def known(items: IntArray, chosen: IntArray) -> list[_Known]:
-        stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, len(chosen)), 1, 5)
-        days = ratings.days[chosen] + rng.integers(-14, 15, len(chosen))
-        return [
-            (int(item), float(value), float(day) if has_dates else None)
-            for item, value, day in zip(items, stars, days, strict=True)
-        ]
+    def known(chosen: IntArray, items: IntArray) -> list[_Known]:
+        stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, len(chosen)), 1, 5).astype(float)
+        days = ratings.days[chosen] + rng.integers(-14, 15, len(chosen)).astype(float)
+        given = [None] * len(chosen) if defence.startswith("no dates") else days.tolist()
+        return list(zip(items.tolist(), stars.tolist(), given, strict=True))
 
-    return _attacked(released, np.arange(n_users), histories, known, n_known, attacks, rng)
+    return _attacked(released, owners, sizes, known, n_known, attacks, rng)
 
 
 def search_trial(
@@ -85,26 +81,25 @@ def search_trial(
 
     Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
     """
-    histories = _simulated(n_users, n_items, n_ratings)
-    released, owners = _searched(defence, n_users, n_items, n_ratings)
+    sizes = n_users, n_items, n_ratings
 
-    def known(items: IntArray, _: IntArray) -> list[_Known]:
-        return [(int(item), None, None) for item in items]
+    def known(_: IntArray, items: IntArray) -> list[_Known]:
+        return [(item, None, None) for item in items.tolist()]
 
-    return _attacked(released, owners, histories, known, n_known, attacks, rng)
+    return _attacked(*_released(defence, sizes), sizes, known, n_known, attacks, rng)
 
 
 def _attacked(
     released: Ratings,
     owners: IntArray,
-    histories: _Histories,
+    sizes: tuple[int, int, int],
     known: Callable[[IntArray, IntArray], list[_Known]],
     n_known: int,
     attacks: int,
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
-    ratings, by_user, pointers = histories
+    ratings, by_user, pointers = _simulated(*sizes)
     active = np.flatnonzero(np.diff(pointers) >= 20)
     n_named, right = 0, 0
     for user in rng.choice(active, attacks):
@@ -112,7 +107,7 @@ def _attacked(
         wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
         chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
         items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
-        match = scoreboard_attack(released, known(items, chosen))
+        match = scoreboard_attack(released, known(chosen, items))
         n_named += match.user is not None
         right += match.user is not None and int(owners[match.user]) == int(user)
     return {"named": n_named / attacks, "right": right / attacks}
@@ -127,22 +122,17 @@ def renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
 
 
 @lru_cache(maxsize=1)
-def _searched(defence: str, n_users: int, n_items: int, n_ratings: int) -> tuple[Ratings, IntArray]:
-    """Return the searches under a defence, and the person behind each number."""
-    searches = _simulated(n_users, n_items, n_ratings)[0]
+def _released(defence: str, sizes: tuple[int, int, int]) -> tuple[Ratings, IntArray]:
+    """Return the histories under a defence that draws nothing, and the person behind each number."""
+    histories = _simulated(*sizes)[0]
     if defence in _NEW_NUMBER:
-        return renumbered(searches, _NEW_NUMBER[defence])
-    return _without_rare(searches, _RARE) if defence.startswith("terms") else searches, np.arange(n_users)
-
-
-@lru_cache(maxsize=1)
-def _defended(defence: str, n_users: int, n_items: int, n_ratings: int) -> Ratings:
-    """Return the ratings under a defence that draws nothing."""
-    ratings = _simulated(n_users, n_items, n_ratings)[0]
+        return renumbered(histories, _NEW_NUMBER[defence])
     if defence.startswith("dates by"):
         width = 30 if defence.endswith("month") else 365
-        return replace(ratings, days=ratings.days // width * width + width // 2)
-    return _without_rare(ratings, _FEW) if defence.endswith("left out") else ratings
+        histories = replace(histories, days=histories.days // width * width + width // 2)
+    elif defence.endswith("left out"):
+        histories = _without_rare(histories, _RARE if defence.startswith("terms") else _FEW)
+    return histories, np.arange(sizes[0])
 
 
 def _altered(ratings: Ratings, share: float, rng: np.random.Generator) -> Ratings:

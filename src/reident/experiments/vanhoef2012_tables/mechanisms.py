@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.cluster import KMeans
 
 from reident import laplace_histogram
 from reident.base import FloatArray, IntArray
 from reident.data.datasets import load_adult
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
 from reident.queries import (
     MedianMechanism,
     PanPrivateDensity,
@@ -26,7 +26,6 @@ from reident.queries import (
     randomised_response,
     simulation_laplace,
 )
-from reident.queries.kmeans import nearest_centre
 from reident.queries.median_mechanism import small_databases
 from reident.queries.pan_private import density_error_bound
 
@@ -38,52 +37,28 @@ CANDIDATES = 8
 
 def loss_trial(rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int) -> dict[str, Any]:
     """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
-    with seeded_noise():
-        first, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
-    return {"promised": promised, "shown": privacy_loss_bound(first, right, level=0.99)}
+    first, second = (_answers(mechanism, epsilon, n, side, rng) for side in (0, 1))
+    promised = 2 * epsilon if mechanism.startswith("density") else epsilon
+    return {"promised": promised, "shown": privacy_loss_bound(first, second, level=0.99)}
 
 
-def _neighbouring_answers(
-    mechanism: str, epsilon: float, n: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, float]:
-    if mechanism == "count":
-        return *_counts(1 / epsilon, n, rng), epsilon
-    if mechanism == "count, half the noise":
-        return *_counts(0.5 / epsilon, n, rng), epsilon
+def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: np.random.Generator) -> FloatArray:
+    """Return `n` answers to the first (0) or the second (1) of two neighbouring inputs."""
+    if mechanism.startswith("count"):  # whether noisy counts of 100 and 101 exceed 100, the event of the largest loss
+        scale = (0.5 if mechanism.endswith("half the noise") else 1) / epsilon
+        return np.asarray(100 + side + discrete_laplace(scale, 1.0, n, rng=rng) > 100, float)
     if mechanism == "randomised response":
-        first, other = (
-            randomised_response(np.full(n, true), epsilon=epsilon, rng=rng).responses.to_numpy(np.float64)
-            for true in (False, True)
-        )
-        return first, other, epsilon
+        return randomised_response(np.full(n, side == 1), epsilon=epsilon, rng=rng).responses.to_numpy(np.float64)
     if mechanism == "exponential mechanism":
         # One candidate's score falls by 1, all others rise by 1; the event is the choice of the first.
-        scores = np.arange(CANDIDATES) == 0
-        chosen = [
-            np.array([exponential_mechanism(range(CANDIDATES), values, epsilon=epsilon, rng=rng).position == 0
-                      for _ in range(n)], float)
-            for values in (scores.astype(float), 1.0 - scores)
-        ]  # fmt: skip
-        return chosen[0], chosen[1], epsilon
-    variant = "printed" if mechanism == "density as printed" else "corrected"
-    answers = [_intrusion(epsilon, variant, events, n, rng) for events in ([], [0])]
-    return answers[0], answers[1], 2 * epsilon
-
-
-def _counts(scale: float, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return whether noisy counts of 100 and 101 exceed 100, the event with the largest loss."""
-    above, other = ((true + discrete_laplace(scale, 1.0, n, rng=rng) > 100).astype(float) for true in (100, 101))
-    return above, other
-
-
-def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.random.Generator) -> FloatArray:
-    """Return an item's bit between two batches of events, and whether the noisy count exceeds 0.
-
-    Counts on the same side of that line have the same ratio of probabilities: nothing is lost.
-    """
-    views = np.empty(n)
+        scores = np.where(np.arange(CANDIDATES) == 0, 1.0 - side, float(side))
+        choices = (exponential_mechanism(range(CANDIDATES), scores, epsilon=epsilon, rng=rng) for _ in range(n))
+        return np.array([choice.position == 0 for choice in choices], float)
+    # An item's bit between two batches of events, and whether the noisy count exceeds 0: counts on the same side of
+    # that line have the same ratio of probabilities.
+    events, views = [0] * side, np.empty(n)
     for place in range(n):
-        density = PanPrivateDensity(1, epsilon=epsilon, variant=variant, rng=rng)
+        density = PanPrivateDensity(1, epsilon=epsilon, variant=mechanism.removeprefix("density as "), rng=rng)
         density.update(events)
         bit = int(density.memory()[0])
         density.update(events)
@@ -113,16 +88,15 @@ def game_trial(
     sample = people.iloc[rng.choice(len(people), n, replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
     m = len(categories)
-    with seeded_noise():
-        if mechanism == "randomised response":
-            estimate = randomised_response(sample, epsilon=epsilon, categories=categories, rng=rng).estimate()["share"]
-            risk = _guess_reports(epsilon, m, games, rng)
-        else:
-            # Replacing a person's value moves two counts by 1; as m separate queries each gets a share of epsilon.
-            each = epsilon if mechanism == "histogram" else 2 * epsilon / m
-            answer = laplace_histogram(sample, categories=categories, epsilon=each, adjacency="replace", rng=rng)
-            estimate = answer.counts / n
-            risk = _guess_counts(answer.scale, games, rng)
+    if mechanism == "randomised response":
+        estimate = randomised_response(sample, epsilon=epsilon, categories=categories, rng=rng).estimate()["share"]
+        risk = _guess_reports(epsilon, m, games, rng)
+    else:
+        # Replacing a person's value moves two counts by 1; as m separate queries each gets a share of epsilon.
+        each = epsilon if mechanism == "histogram" else 2 * epsilon / m
+        answer = laplace_histogram(sample, categories=categories, epsilon=each, adjacency="replace", rng=rng)
+        estimate = answer.counts / n
+        risk = _guess_counts(answer.scale, games, rng)
     shares = estimate.clip(lower=0)
     shares = shares / shares.sum() if shares.sum() > 0 else shares
     utility, nothing = (1 - 0.5 * float((guess - truth).abs().sum()) for guess in (shares, 1 / m))
@@ -158,29 +132,20 @@ def kmeans_trial(rng: np.random.Generator, *, variant: str, epsilon: float, n: i
     """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS`."""
     middles = rng.uniform(0.15, 0.85, (4, 2))
     points = np.clip(middles[rng.integers(0, 4, n)] + rng.normal(0, 0.06, (n, 2)), 0, 1)
-    with seeded_noise():
-        clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
-    return {"inertia": clusters.inertia(points), "inertia_without_noise": _lloyd(points, middles)}
-
-
-def _lloyd(points: FloatArray, centres: FloatArray) -> float:
-    """Return the inertia of plain k-means started at the true middles."""
-    for _ in range(5):
-        labels = nearest_centre(points, centres)
-        centres = np.array([points[labels == j].mean(axis=0) if (labels == j).any() else centres[j] for j in range(4)])
-    return float(((points - centres[nearest_centre(points, centres)]) ** 2).sum(axis=1).mean())
+    clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
+    plain = KMeans(4, init=middles, n_init=1, max_iter=5, tol=0).fit(points)  # started at the true middles
+    return {"inertia": clusters.inertia(points), "inertia_without_noise": plain.inertia_ / n}
 
 
 def median_trial(rng: np.random.Generator, *, epsilon: float = 5, n_queries: int = 200) -> dict[str, Any]:
     """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
     data, unit = np.array([3, 0, 1, 2]), 300
     queries = rng.integers(0, 2, (n_queries, 4))
-    with seeded_noise():
-        median = MedianMechanism(
-            data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
-        )
-        answers = [median.answer(query) for query in queries]
-        noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    median = MedianMechanism(
+        data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
+    )
+    answers = [median.answer(query) for query in queries]
+    noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
     return {
         "hard_share": float(np.mean([answer.is_hard for answer in answers])),
         "error": float(np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean()),
@@ -192,13 +157,13 @@ def median_trial(rng: np.random.Generator, *, epsilon: float = 5, n_queries: int
 
 
 @cache
-def hyperplane_points(n: int = 60) -> pd.DataFrame:
+def hyperplane_points() -> pd.DataFrame:
     """Return points drawn after the description of figure 6.1.
 
     The vertical axis separates the labels exactly, but all points lie close to it, so that turning it costs many;
     the horizontal axis errs on a few points, and may be turned a little at no cost.
     """
-    rng = np.random.default_rng(61)
+    rng, n = np.random.default_rng(61), 60
     side = np.repeat([1, -1], n // 2)
     points = pd.DataFrame({"x": side * rng.uniform(0.02, 0.25, n), "y": side * rng.uniform(0.4, 2.0, n)})
     wrong = np.concatenate([np.arange(0, n // 2, n // 6)[:2], [n - 1, n - 2]])
@@ -207,9 +172,9 @@ def hyperplane_points(n: int = 60) -> pd.DataFrame:
 
 
 @cache
-def hyperplane_scores(n_candidates: int = 720) -> tuple[FloatArray, IntArray]:
-    """Return the normal vectors' angles, rad, and how many points each classifies correctly."""
-    angles = np.arange(n_candidates) * 2 * np.pi / n_candidates
+def hyperplane_scores() -> tuple[FloatArray, IntArray]:
+    """Return the angles of 720 normal vectors, rad, and how many points each classifies correctly."""
+    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
     return angles, _classified(np.stack([np.cos(angles), np.sin(angles)]))
 
 
@@ -232,8 +197,7 @@ def hyperplane_trial(rng: np.random.Generator, *, method: str, epsilon: float) -
         noisy = np.array([np.cos(angle), np.sin(angle)]) + simulation_laplace(2 * math.sqrt(2) / epsilon, 2, rng=rng)
         return {"accuracy": float(_classified(noisy) / len(hyperplane_points()))}
     monotone = method.endswith("monotone score")
-    with seeded_noise():
-        choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
+    choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
     return {"accuracy": float(scores[choice.position] / len(hyperplane_points()))}
 
 
@@ -245,8 +209,7 @@ def density_trial(
 ) -> dict[str, Any]:
     """Estimate the density of a stream over a universe of this size."""
     present = rng.permutation(universe)[: round(density * universe)]
-    with seeded_noise():
-        counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
     counter.update(present)
     answer = counter.result()

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from reident.data.datasets import load_adult
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
 from reident.queries import (
     MaxAuditor,
     auditing_attack,
@@ -55,8 +54,7 @@ def averaging_trial(
     rng: np.random.Generator, *, truth: int = 100, epsilon: float = 0.1, n_answers: int = 1000
 ) -> list[dict[str, Any]]:
     """Average repeated answers with independent noise; a row for each of 30 numbers of answers."""
-    with seeded_noise():
-        averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
+    averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
     counts = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
     return [{"n": int(n), "off": float(abs(averaged.estimates[n - 1] - truth))} for n in counts]
 
@@ -66,8 +64,7 @@ def response_trial(
 ) -> dict[str, Any]:
     """Randomise `n` yes-or-no answers, `share` of them yes, and estimate the share."""
     truth = np.arange(n) < round(share * n)
-    with seeded_noise():
-        response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
+    response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
     error = response.estimate().loc[True, "share"] - truth.mean()
     formula = response_variance(truth.mean(), n, truth_probability, 2)
     return {"error": error, "z": error / np.sqrt(formula), "variance_formula": formula}

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from reident import k_anonymise
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.datasets import load_adult
-from reident.experiments.own_files import unpinned
-from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
 from reident.tables import intersection_course
 from reident.tables.labels import LabelReader
@@ -43,16 +43,7 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     """Return these columns of Adult, or of an own CSV file named as `pinned` does, without incomplete records."""
     if not table:
         return load_adult()[list(columns)]
-    people = pd.read_csv(unpinned(table, "table"))
-    if missing := [name for name in columns if name not in people]:
-        raise ParameterError(f"`table` must have a column {missing[0]!r}, got {', '.join(people)}")
-    return people[list(columns)].dropna().reset_index(drop=True)
-
-
-def entropy_bits(column: pd.Series) -> float:
-    """Return the Shannon entropy of an attribute, bits."""
-    shares = column.value_counts(normalize=True).to_numpy()
-    return float(-(shares * np.log2(shares)).sum())
+    return read_own(table, "table", columns)[list(columns)].dropna().reset_index(drop=True)
 
 
 def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
@@ -132,7 +123,7 @@ def intersection_trial(
     rule = {"l": "ell", "t": "t"}.get(criterion)
     extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
-    utility, entropy = 1.0, entropy_bits(people[sensitive])
+    utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
     if criterion != "none":
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
@@ -236,15 +227,14 @@ def histogram_course(
     scale = 2 * samples[0].shape[1] / epsilon
     errors, courses = [], []
     weight = np.tile(np.log(prior), (len(truth), 1))
-    with seeded_noise():
-        for sample in samples:
-            errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
-            # All other records are known: each count less these is noise, and 1 more where the target is.
-            noise = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
-            noise[np.arange(len(truth)), truth] += 1
-            weight = weight + (np.abs(noise) - np.abs(noise - 1)) / scale
-            posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
-            courses.append(posterior / posterior.sum(axis=1, keepdims=True))
+    for sample in samples:
+        errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
+        # All other records are known: each count less these is noise, and 1 more where the target is.
+        noise = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
+        noise[np.arange(len(truth)), truth] += 1
+        weight = weight + (np.abs(noise) - np.abs(noise - 1)) / scale
+        posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
+        courses.append(posterior / posterior.sum(axis=1, keepdims=True))
     return errors, courses
 
 
