@@ -14,7 +14,7 @@ from reident.base import ParameterError, check_columns, check_mapping, check_sev
 from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
-from reident.workbench.roles import propose
+from reident.workbench.roles import place_columns, propose
 
 #: Share of distinct values from which independence cannot be shown.
 NEAR_UNIQUE = 0.5
@@ -110,14 +110,22 @@ def fold(name: Any) -> str:
     return "".join(sign for sign in plain if sign.isalnum()) or str(name)
 
 
-def undeclared(declared: Declarations, cells: pd.DataFrame, features: Features | None) -> Iterator[Finding]:
+def undeclared(
+    declared: Declarations, cells: pd.DataFrame, dataset: Dataset, features: Features | None
+) -> Iterator[Finding]:
     """Refuse each undeclared column, with the original column on which it depends."""
+    places = place_columns(cells) if hasattr(dataset.data, "to_crs") else None
     for name in declared.undeclared:
+        if places is not None and name in (places["lat"], places["lon"]):
+            remedy = "Release them as the geometry of a file, such as a GeoPackage, or leave them out."
+            yield Finding(str(name), "holds places in cells, and the original has a geometry", remedy)
+            continue
         depends = None if features is None else dependence(features, cells[name], learned=False)
         statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
+        own = depends.column if depends and depends.column in dataset.data else "ORIGINAL"
         yield Finding(
             str(name), statement,
-            f"Map it with {as_option('called', f'ORIGINAL={name}', listed=False)}, declare it with "
+            f"Map it with {as_option('called', f'{own}={name}', listed=False)}, declare it with "
             f"{as_option('new', name)} if it says nothing of the original, with {as_option('derived', name)} if it is "
             "computed from it, or leave it out.",
         )  # fmt: skip
@@ -163,7 +171,7 @@ def test_new_together(cells: pd.DataFrame, names: Sequence[Any], original: pd.Da
     return []
 
 
-def place_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
+def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
     """Return the released columns with latitude and longitude, as far as both are released."""
     if dataset.places is None:
         return ()

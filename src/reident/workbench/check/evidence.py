@@ -16,7 +16,7 @@ from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_column, kept_columns
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
-from reident.workbench.check.declarations import Declarations, place_columns
+from reident.workbench.check.declarations import Declarations, placed_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding, as_option
@@ -87,7 +87,7 @@ def evidence(
 ) -> Evidence:  # fmt: skip
     """Compare the released columns with the original's along the pairs."""
     cells, result = read.cells, Evidence()
-    placed = place_columns(declared, dataset)
+    placed = placed_columns(declared, dataset)
     for column, name in declared.original.items():
         if column not in placed:
             _compare(result, cells, column, name, rows, dataset, features)
@@ -201,17 +201,19 @@ def _holds_together(values: pd.Series) -> bool:
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
-    """Return the quasi-identifier of which a released column is a function, None without one."""
+    """Return the quasi-identifier or the place of which a released column is a function, None without one."""
     at = np.flatnonzero(rows >= 0)
     label, value = texts_of(released).iloc[at], ordered(released)[at]
     counts = label.value_counts(normalize=True)
     if len(counts) < 2 or counts.iloc[0] >= KEPT:
         return None
-    for name in dataset.quasi:
-        true = dataset.data[name].iloc[rows[at]]
+    known = [(str(name), dataset.data[name]) for name in dataset.quasi]
+    known += [("the place", dataset.table[axis]) for axis in (LAT, LON) if dataset.has_places]
+    for name, values in known:
+        true = values.iloc[rows[at]]
         varied, rng = true.nunique() > len(at) / 20, np.random.default_rng(0)
         if follows(texts_of(true), label)[0] or (varied and chatterjee(ordered(true), value, rng) > _FUNCTION):
-            return str(name)
+            return name
     return None
 
 
