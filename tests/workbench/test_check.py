@@ -275,10 +275,13 @@ def test_a_synthetic_table_is_judged_against_a_control():
     )
     roles |= {"control": control, "lat": "lat", "lon": "lon"}
     assert rd.check(synthetic, real, **roles).exit_code == 0
+    few = pd.concat([synthetic.iloc[5:], real.iloc[:5]], ignore_index=True)
+    assert rd.check(few, real, **roles).exit_code == 3
     near = pd.concat([synthetic.iloc[30:], real.iloc[:30].assign(age=real["age"] + 1)], ignore_index=True)
     assert rd.check(near, real, **roles).exit_code == 3
     assert rd.check(synthetic.assign(lat=real["lat"], lon=real["lon"]), real, **roles).exit_code == 3
-    for wrong in (control.iloc[:5], real, control[[]].assign(x=1)):
+    mixed = pd.concat([control.iloc[:150], real.iloc[:150]])
+    for wrong in (control.iloc[:5], real, mixed, control[[]].assign(x=1)):
         with pytest.raises(rd.DataError, match="`control` must"):
             rd.check(synthetic, real, **{**roles, "control": wrong})
 

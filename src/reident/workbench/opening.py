@@ -280,7 +280,7 @@ def _headings(cells: pd.DataFrame, data: pd.DataFrame, types: Mapping[str, str])
     """Return a note about records that hold the names again or, as first ones, units in place of all numbers."""
     numbers = [name for name, kind in types.items() if kind in ("integer", "number", "date")]
     first = np.flatnonzero(cells.iloc[:, 0].astype(str) == cells.columns[0])
-    rows = [row for row in first if [*map(str, cells.iloc[row])] == [*cells.columns]]
+    rows = [int(row) for row in first if [*map(str, cells.iloc[row])] == [*cells.columns]]
     for row in range(min(_UNITS, len(cells)) if len(numbers) > 1 else 0):
         if data[numbers].iloc[row].notna().any() or any(map(is_blank, cells[numbers].iloc[row])):
             break

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
+from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.roles import place_columns, propose
@@ -20,6 +20,8 @@ from reident.workbench.roles import place_columns, propose
 NEAR_UNIQUE = 0.5
 #: The word for a near-unique column that was drawn at random.
 RANDOM = "random"
+#: The name of the original's row numbers among its columns.
+_ROW = "the row number"
 
 
 @dataclass(frozen=True)
@@ -122,13 +124,19 @@ def undeclared(
             continue
         depends = None if features is None else dependence(features, cells[name], learned=False)
         statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
-        own = depends.column if depends and depends.column in dataset.data else "ORIGINAL"
         yield Finding(
             str(name), statement,
-            f"Map it with {as_option('called', f'{own}={name}', listed=False)}, declare it with "
+            f"Map it with {_as_called(name, depends, dataset.data)}, declare it with "
             f"{as_option('new', name)} if it says nothing of the original, with {as_option('derived', name)} if it is "
             "computed from it, or leave it out.",
         )  # fmt: skip
+
+
+def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) -> str:
+    """Return the option that maps a released column to the original's, by name if it depends on one alone."""
+    own = "" if depends is None else depends.partner.partition(": ")[0]
+    known = own in original and own != _ROW
+    return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
 
 def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) -> tuple[list[Finding], list[str]]:
@@ -141,7 +149,8 @@ def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) ->
         if depends:
             findings.append(Finding(
                 str(name), f"is declared new but depends on {depends.partner}",
-                f"Map it with --called, declare it with {as_option('derived', name)}, or leave it out.",
+                f"Map it with {_as_called(name, depends, features.data)}, declare it with "
+                f"{as_option('derived', name)}, or leave it out.",
             ))  # fmt: skip
         elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
             findings.append(Finding(
@@ -184,4 +193,4 @@ def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
     plain = data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data
     paired = pd.DataFrame(plain).iloc[rows].reset_index(drop=True)
-    return paired.assign(**{"the row number": np.asarray(rows)})
+    return paired.assign(**{_ROW: np.asarray(rows)})
