@@ -14,6 +14,7 @@ import yaml
 from reident.base import DataError, ParameterError, check_choice
 from reident.data._yaml import read_yaml
 from reident.data.datasets import PAPERS, notebooks_folder
+from reident.runner._execute import NOTEBOOK, RECORD, execute
 from reident.runner._parameters import notebook_cells
 
 #: Inside an output folder or a site: figures for print, one folder an experiment.
@@ -43,11 +44,15 @@ def read_minutes(text: str) -> float:
     return float(time[1]) * (60 if time[2] == "h" else 1)
 
 
+def notebooks() -> list[Path]:
+    """Return the notebooks of the package, in order."""
+    return sorted(notebooks_folder().glob("[0-9]*.ipynb"))
+
+
 def experiments() -> dict[str, Path]:
     """Return the notebook of each experiment by its name, ``kroll2015`` for ``01-kroll2015.ipynb``."""
     stems = read_profile("full")
-    notebooks = sorted(notebooks_folder().glob("[0-9]*.ipynb"))
-    return {path.stem.partition("-")[2]: path for path in notebooks if path.stem in stems}
+    return {path.stem.partition("-")[2]: path for path in notebooks() if path.stem in stems}
 
 
 def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
@@ -96,11 +101,6 @@ def figure_names(notebook: str | Path) -> list[str]:
     return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(sources))
 
 
-def trials_folder(out: str | Path, name: str) -> str:
-    """Return the folder of an experiment's finished trials below an output folder."""
-    return str((Path(out) / "trials" / name).resolve())
-
-
 def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:
     """Execute the notebook of a run in `out` again with its stored trials, once for each of the formats.
 
@@ -111,23 +111,15 @@ def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: floa
     DataError
         If the experiment has not been run in `out`, or its notebook fails.
     """
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
-
-    record = Path(out) / name / "record.json"
+    record = Path(out) / name / RECORD
     if not record.is_file():
         raise DataError(f"{name} has not been run in {str(out)!r}: run `reident reproduce {name} --out {out}` first")
     parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
     Path(target).mkdir(parents=True, exist_ok=True)
     for file_format in formats:
         style = {"out": str(Path(target).resolve()), "width_mm": width_mm, "figure_format": file_format}
-        notebook = Path(target) / "notebook.ipynb"
-        try:
-            papermill.execute_notebook(
-                str(experiments()[name]), str(notebook), parameters=parameters | style, kernel_name="python3",
-                language="python", progress_bar=False, cwd=str(notebooks_folder()),
-            )  # fmt: skip
-        except PapermillExecutionError as error:
-            plain = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}")
-            raise DataError(f"the notebook of {name} failed: {plain}; see {notebook}") from None
+        error = execute(experiments()[name], parameters | style, Path(target))
+        if error is not None:
+            place = Path(target) / NOTEBOOK
+            raise DataError(f"the notebook of {name} failed: {error['type']}: {error['message']}; see {place}")
     return Path(target) / "figures"
