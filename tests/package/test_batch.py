@@ -11,9 +11,8 @@ from reident import DataError, ParameterError
 from reident.base import record_files
 from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
-from reident.runner._collect import collect
 from reident.runner._parameters import digest_of_inputs
-from reident.runner.batch import batch, read_sweep, write_table
+from reident.runner.batch import batch, collect, read_sweep, write_table
 from small_notebooks import write_notebook
 
 PARAMETERS = "x = 1\nname = 'a'\nseed = 0"

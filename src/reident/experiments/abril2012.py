@@ -5,8 +5,6 @@ its own table 1: columns in the order of the file, clusters on columns as they a
 all originals. The paper's 400 records are not published: each repetition draws records anew.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
@@ -250,7 +248,7 @@ def determined_trial(
         "first_low": first["low"], "first_high": first["high"], "leader": ranges.leader or "",
         "leading_place": columns.index(ranges.leader) + 1 if ranges.leader else 0,
         "best_pair": " and ".join(best) if is_best else "",
-        "shapley_width": float((ranges.shapley["high"] - ranges.shapley["low"]).mean()),
+        "shapley_width": (ranges.shapley["high"] - ranges.shapley["low"]).mean(),
     }  # fmt: skip
 
 

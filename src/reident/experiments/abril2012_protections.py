@@ -1,7 +1,5 @@
 """Protections beyond the paper: six maskings of four columns, and clusters that grow where the columns leak."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -67,7 +65,7 @@ def leakage_trial(
             "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
             "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
             "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
-            "leading_group": int(leaks.argmax()) + 1, "leak": float(leaks.max()),
+            "leading_group": int(leaks.argmax()) + 1, "leak": leaks.max(),
         }, leaks  # fmt: skip
 
     rows = []

@@ -1,7 +1,5 @@
 """Summaries of Abril et al. (2012): Hotelling's test, ranges set by set, and the lattice of a measure."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Identify the code that a trial's numbers depend on, so that changed code never meets an old result."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Compare the trials of an experiment with the claims of its document: one row a table or a sentence."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Germany by population, with normal jitter around the place's centre; sex and age
 one release and one attack; notebooks run it over a grid by `sweep`.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import shapely
-from numpy.random import Generator
+from numpy.random import Generator, default_rng
 
 from reident.base import BoolArray, FloatArray, ParameterError, RNGLike, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
@@ -51,7 +49,7 @@ def draw_files(
     dataset: int, *, n_original: int = 500, n_known: int = 500, n_common: int = 50, jitter_km: float = JITTER_KM
 ) -> OverlappingFiles:
     """Draw the data set with this number: persons of Germany, `n_common` of them in both files."""
-    rng = np.random.default_rng(dataset)
+    rng = default_rng(dataset)
     people = persons(n_original + n_known - n_common, rng, jitter_km)
     return overlapping_files(people, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
 
@@ -88,7 +86,7 @@ def deviation(
     if known:
         places = read_files(table, known).known
         area = shapely.MultiPoint(places[["lon_deg", "lat_deg"]].to_numpy()).convex_hull
-    rng = np.random.default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
+    rng = default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
     return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=n_pairs, rng=rng)
 
 

@@ -5,15 +5,13 @@ each scenario. `trial` is one embedding and its attack, `utility_trial` what an 
 paper's three pairs of cities.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.random import Generator
+from numpy.random import Generator, default_rng
 
 from reident.base import FloatArray, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
@@ -51,7 +49,7 @@ def _intervals(
     simulated = simulate_intervals(
         files.known["lat_deg"], files.known["lon_deg"], n_reference_sets=d, reference_set_size=k, area=files.area,
         alphas=alphas, n_simulations=n_simulations,
-        rng=np.random.default_rng([dataset, [*SCENARIOS, scenario].index(scenario), d, k]),
+        rng=default_rng([dataset, [*SCENARIOS, scenario].index(scenario), d, k]),
     )  # fmt: skip
     return dict(zip(alphas, simulated, strict=True))
 
@@ -87,11 +85,11 @@ def trial(
     common = {
         "nearest_neighbour": utility.nearest_neighbour_agreement(files.original_km, released_km),
         "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
-        "effective_size": effective_size(files, reference_set_size, np.random.default_rng(dataset)),
+        "effective_size": effective_size(files, reference_set_size, default_rng(dataset)),
     }
     seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
     return [
-        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, np.random.default_rng(seed)), **common}
+        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(seed)), **common}
         for alpha in alphas
     ]
 
@@ -151,7 +149,7 @@ def utility_trial(
         "clusters_ari": utility.clustering_agreement(*both, n_clusters=min(_N_CLUSTERS, lat.size)),
         "moran_contiguity_error": abs(released["moran"] - true["moran"]),
         "geary_contiguity_error": abs(released["geary"] - true["geary"]),
-        "pcnm_overlap": float(np.linalg.norm(true["vectors"].T @ released["vectors"]) ** 2 / true["vectors"].shape[1]),
+        "pcnm_overlap": np.linalg.norm(true["vectors"].T @ released["vectors"]) ** 2 / true["vectors"].shape[1],
         "imputation_error": released["imputation_error"] / true["imputation_error"],
         "scan_overlap": released["scan_overlap"], "scan_overlap_true": true["scan_overlap"],
         "gwr_slope_error": released["gwr_slope_error"], "gwr_slope_error_true": true["gwr_slope_error"],
@@ -170,8 +168,8 @@ def _uses(km: FloatArray, files: Files, dataset: int) -> Row:
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     n = len(km)
     # An attribute with a spatial pattern and noise.
-    values = np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * np.random.default_rng(7).normal(size=n)
-    rng = np.random.default_rng([dataset, 5])
+    values = np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * default_rng(7).normal(size=n)
+    rng = default_rng([dataset, 5])
     gaps = rng.permutation(n)[: int(_GAPS * n)]
     inside = np.zeros(n, dtype=bool)
     inside[np.argsort(files.original_km[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
@@ -187,9 +185,9 @@ def _uses(km: FloatArray, files: Files, dataset: int) -> Row:
     pattern = distance_analyses.autocorrelation(values, km, weights="contiguity", neighbours=6)
     return {
         "moran": pattern.morans_i, "geary": pattern.gearys_c, "vectors": distance_analyses.spatial_eigenvectors(km),
-        "imputation_error": float(np.sqrt(np.mean(off**2))),
-        "scan_overlap": float((members & inside).sum() / (members | inside).sum()),
-        "gwr_slope_error": float(np.sqrt(np.mean((slopes - slope) ** 2))),
+        "imputation_error": np.sqrt(np.mean(off**2)),
+        "scan_overlap": (members & inside).sum() / (members | inside).sum(),
+        "gwr_slope_error": np.sqrt(np.mean((slopes - slope) ** 2)),
     }  # fmt: skip
 
 

@@ -3,8 +3,6 @@
 Beyond the five documents: nothing of this is in print. A data set is named by its seed, and nothing else is random.
 """
 
-from __future__ import annotations
-
 import time
 from functools import lru_cache
 from typing import Any
@@ -119,11 +117,11 @@ def locating_trial(
     off = errors_km(located.positions, homes)
     certified = located.certified().to_numpy()
     return {
-        "median_km": float(np.median(off)),
-        **{f"within_{km}_km": float((off <= km).mean()) for km in (1, 5, 10, 25)},
-        "gap": float(located.certificate["gap"].median()),
+        "median_km": np.median(off),
+        **{f"within_{km}_km": (off <= km).mean() for km in (1, 5, 10, 25)},
+        "gap": located.certificate["gap"].median(),
         "motion_p_value": located.p_value,
-        "certified": float(certified.mean()),
-        "certified_wrong": float((certified & (off > WRONG_KM)).mean()),
+        "certified": certified.mean(),
+        "certified_wrong": (certified & (off > WRONG_KM)).mean(),
         "seconds": time.perf_counter() - began,
     }

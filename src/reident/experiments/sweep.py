@@ -1,7 +1,5 @@
 """Run a trial over a grid of parameters: reproducible random streams, stored results, parallel workers."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import json

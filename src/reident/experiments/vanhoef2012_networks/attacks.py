@@ -1,7 +1,5 @@
 """Chapters 8 and 10 of Vanhoef (2012): active and passive attacks on networks released under other names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,9 +66,9 @@ def active(
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
     visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)
     return {
-        "success": bool(result.is_unique and right == len(plan.links)),
+        "success": result.is_unique and right == len(plan.links),
         "n_tree": result.n_tree,
-        "n_first": int((released.degrees == plan.degrees[0]).sum()),
+        "n_first": (released.degrees == plan.degrees[0]).sum(),
         "auc_degree": visible.degree if visible else float("nan"),
         "auc_clustering": visible.clustering if visible else float("nan"),
     }
@@ -91,8 +89,8 @@ def cut(rng: Generator, *, graph: str, kind: str, n_targets: int) -> Row:
     small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
     return {
         "k": len(plan.nodes),
-        "n_links": int(plan.degrees.sum() - plan.joined.sum()),
-        "success": bool(result.is_unique and right == b),
+        "n_links": plan.degrees.sum() - plan.joined.sum(),
+        "success": result.is_unique and right == b,
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
     }

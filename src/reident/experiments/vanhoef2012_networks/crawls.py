@@ -5,8 +5,6 @@ who follow one another, most often in return; a crawler starts anywhere and open
 the pages seen so far, so that links out of pages it never opened are missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Graphs of the experiments: the thesis's where they are at hand, small and simulated ones, and the reader's own."""
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chapter 9 of Vanhoef (2012): degree-anonymous networks, their properties, and attacks on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

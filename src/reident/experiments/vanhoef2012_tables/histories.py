@@ -3,8 +3,6 @@
 The files of AOL and Netflix cannot be had: ratings and searches are simulated, so that directions alone are judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Noise is seeded: a simulation releases nothing.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any
@@ -149,9 +147,9 @@ def median_trial(rng: Generator, *, epsilon: float = 5, n_queries: int = 200) ->
     answers = [median.answer(query) for query in queries]
     noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
     return {
-        "hard_share": float(np.mean([answer.is_hard for answer in answers])),
-        "error": float(np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean()),
-        "laplace_error": float(np.abs(noise).mean()),
+        "hard_share": np.mean([answer.is_hard for answer in answers]),
+        "error": np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean(),
+        "laplace_error": np.abs(noise).mean(),
     }
 
 
@@ -197,10 +195,10 @@ def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
         angle = angles[scores.argmax()]
         # One record can turn the best unit vector into any other: the L1 sensitivity is 2 sqrt(2).
         noisy = np.array([np.cos(angle), np.sin(angle)]) + simulation_laplace(2 * math.sqrt(2) / epsilon, 2, rng=rng)
-        return {"accuracy": float(_classified(noisy) / len(hyperplane_points()))}
+        return {"accuracy": _classified(noisy) / len(hyperplane_points())}
     monotone = method.endswith("monotone score")
     choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
-    return {"accuracy": float(scores[choice.position] / len(hyperplane_points()))}
+    return {"accuracy": scores[choice.position] / len(hyperplane_points())}
 
 
 # -- pan-private density (6.2) ---------------------------------------------------------------------------------------
@@ -219,7 +217,7 @@ def density_trial(
     # Claim 6.4, which forgets the Laplace noise, at the failure probability .05.
     claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
     bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
-    return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": bool(error <= claimed)}
+    return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
 # -- degree sequences of networks (7.4) --------------------------------------------------------------------------------
@@ -264,5 +262,5 @@ def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Ro
     k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
     sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
     answers: dict[str, Any] = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
-    errors = {f"{name}_error": float(np.abs(answer - true).mean() / true.mean()) for name, answer in answers.items()}
-    return {"n_nodes": int(true.size), **errors}
+    errors = {f"{name}_error": np.abs(answer - true).mean() / true.mean() for name, answer in answers.items()}
+    return {"n_nodes": true.size, **errors}

@@ -1,7 +1,5 @@
 """Vanhoef (2012), chapters 2 to 7: sensitivities, bounds and theorems, each computed exactly on small inputs."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

@@ -1,7 +1,5 @@
 """Vanhoef (2012), section 3.2: older defences of query systems, and why each fails."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -36,7 +34,7 @@ def query_set_trial(rng: Generator, *, n: int = 2000, min_set_size: int = 1000) 
     target = int(rng.integers(n))
     attack = query_set_attack(people, target, lambda row: row["income"] == ">50K", min_set_size=min_set_size)
     truth = int(people["income"].iloc[target] == ">50K")
-    return {"is_learned": attack.learned == truth, "smallest_set": int(attack.queries["n_in_set"].min())}
+    return {"is_learned": attack.learned == truth, "smallest_set": attack.queries["n_in_set"].min()}
 
 
 def auditing_trial(rng: Generator, *, group_size: int, n_records: int = 600) -> Row:
@@ -55,7 +53,7 @@ def averaging_trial(rng: Generator, *, truth: int = 100, epsilon: float = 0.1, n
     """Average repeated answers with independent noise; a row for each of 30 numbers of answers."""
     averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
     counts = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
-    return [{"n": int(n), "off": float(abs(averaged.estimates[n - 1] - truth))} for n in counts]
+    return [{"n": n, "off": abs(averaged.estimates[n - 1] - truth)} for n in counts]
 
 
 def response_trial(rng: Generator, *, truth_probability: float, n: int = 1000, share: float = 0.3) -> Row:

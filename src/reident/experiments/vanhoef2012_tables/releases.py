@@ -4,8 +4,6 @@ The thesis attacks UCI Adult and describes its results in words. `intersection_t
 their own and intersects them; `argument_trial` plays the same game against tables and against histograms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -164,10 +162,10 @@ def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> Row:
     with np.errstate(divide="ignore"):
         gain = np.log(true_share) - np.log1p(-np.minimum(true_share, 1)) - np.log(prior[truth] / (1 - prior[truth]))
     return {
-        "right": float((posterior.argmax(axis=1) == truth).mean()),
-        "named": float((true_share >= SURE).mean()),
-        "gain": float(np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower")),
-        "most": float(np.minimum(gain, CERTAIN_NATS).max()),
+        "right": (posterior.argmax(axis=1) == truth).mean(),
+        "named": (true_share >= SURE).mean(),
+        "gain": np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower"),
+        "most": np.minimum(gain, CERTAIN_NATS).max(),
     }
 
 
