@@ -11,9 +11,8 @@ from reident import DataError, ParameterError
 from reident.base import record_files
 from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
-from reident.runner._collect import collect
 from reident.runner._parameters import digest_of_inputs
-from reident.runner.batch import batch, read_sweep, write_table
+from reident.runner.batch import batch, collect, read_sweep, write_table
 from small_notebooks import write_notebook
 
 PARAMETERS = "x = 1\nname = 'a'\nseed = 0"
@@ -75,8 +74,8 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("notebook: n.ipynb\ngrid: {x: [1, 1]}", ParameterError, "each setting once"),
         ("notebook: n.ipynb\nrepetitions: 0", ParameterError, "`repetitions` must be at least 1"),
         ("notebook: n.ipynb\nseed: a", ParameterError, "`seed` must be a whole number"),
-        ("notebook: n.ipynb\npages: 3", ParameterError, "`pages` must be true or false"),
-        ("notebook: n.ipynb\nparameters: [x]", ParameterError, "`parameters` must give a value"),
+        ("notebook: n.ipynb\npages: 3", ParameterError, "`pages` must be True or False"),
+        ("notebook: n.ipynb\nparameters: [x]", ParameterError, "`parameters` must be a mapping"),
         ("notebook: n.ipynb\nparameters: {x: 1}\ngrid: {x: [2]}", ParameterError, "`x` must stand either"),
         ("notebook: n.ipynb\ngrid: {out: [a, b]}", ParameterError, "`out` must not be a parameter of a sweep"),
         ("notebook: n.ipynb\nparameters: {seed: 1}\nrepetitions: 2", ParameterError, "`seed` must not be a parameter"),

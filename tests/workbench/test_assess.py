@@ -23,7 +23,7 @@ METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table":
 @pytest.fixture(scope="module")
 def people():
     places = {"LAT": (50.0, 51.0), "LON": (8.0, 9.0)}
-    table = drawn(80, 4, name="<b>{}</b>", sex=["f", "m"], age=(2, 9), ill=["flu", "gout"], **places)
+    table = drawn(40, 4, name="<b>{}</b>", sex=["f", "m"], age=(2, 9), ill=["flu", "gout"], **places)
     return table.assign(age=10 * table["age"])
 
 
@@ -41,8 +41,8 @@ def found(people):
 
 def test_profile_tells_what_is_wrong(found):
     checks = found.profile.checks.set_index("check")
-    assert checks.loc["records", "finding"] == "80"
-    assert checks.loc["complete records", "finding"].startswith("78;")
+    assert checks.loc["records", "finding"] == "40"
+    assert checks.loc["complete records", "finding"].startswith("38;")
     assert checks.loc["coordinates missing", "finding"] == "2 records"  # one of them impossible
     assert "name" in checks.loc["direct identifiers", "finding"]
     roles = found.profile.columns.set_index("column")["role"]
@@ -89,7 +89,7 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     released = set() if found.search.released is None else set(found.search.released.astype(str).to_numpy().ravel())
     values = set(people.astype(str).to_numpy().ravel()) - released
     distinct = {value for value in values if len(value) > 4}
-    assert len(distinct) > 200
+    assert len(distinct) > 100
     escaped = {value.replace("<", "&lt;").replace(">", "&gt;") for value in distinct}
     assert [value for value in distinct | escaped if value in external] == []
     for secret in ("secret name", found.data_sha256, "riskiest", "direct identifiers"):
@@ -105,7 +105,7 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
     """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
     rng = np.random.default_rng(0)
-    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(200)]
+    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(120)]
     (tmp_path / "a.csv").write_text("\n".join(["Nr;Name;Alter;Geschlecht;Blutdruck", *rows]), "utf-8")
 
     def run(*arguments):
@@ -114,7 +114,7 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
 
     code, said = run("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
     assert code == 0, said
-    assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
+    assert "0 of 120 persons above a risk of 25%, against 0 in the data as they are" in said
     recipe = rd.workbench.read_recipe(tmp_path / "report" / "recipe.yaml")
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Geschlecht"]
     assert recipe.schema.named("sensitive") == sensitive[1:]
@@ -134,7 +134,7 @@ def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path,
 
     monkeypatch.setattr(Evaluator, "make", unable)
     done = call(tmp_path, *said, code=0)
-    assert "no release could be made: nothing is advised (3 of 80 persons are above 25% now)" in done.stdout
+    assert "no release could be made: nothing is advised (10 of 40 persons are above 25% now)" in done.stdout
     assert done.stdout.count("no room for 'Zwölf'") == 1
     assert re.search(r"\nnot made: \w+.*: no room for 'Zwölf'", done.stdout)
     report = tmp_path / "report"

@@ -127,8 +127,8 @@ def test_an_option_of_a_method_may_be_called_method():
 
 @pytest.fixture
 def patients(tmp_path):
-    table = example_patients(70).rename(columns={"diagnosis": "illness", "lat_deg": "lat", "lon_deg": "lon"})
-    table = table.assign(income=range(1000, 1070), admitted="01.02.2020")
+    table = example_patients(40).rename(columns={"diagnosis": "illness", "lat_deg": "lat", "lon_deg": "lon"})
+    table = table.assign(income=range(1000, 1040), admitted="01.02.2020")
     table.to_csv(tmp_path / "patients.csv", index=False, sep=";")
     return tmp_path / "patients.csv"
 

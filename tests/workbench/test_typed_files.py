@@ -29,7 +29,8 @@ def test_excel_with_a_cover_sheet(tmp_path, persons):
     assert "'Deckblatt'" in found.notes[0]
     assert found.data["plz"].tolist() == persons["plz"].tolist()
     assert found.data["age"].dtype == "Int64"
-    assert rd.workbench.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
+    for read in (rd.workbench.open_file, rd.open_dataset):
+        assert read(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
     with pytest.raises(ParameterError, match="`sheet`"):
         rd.workbench.open_file(path, sheet="Daten2")
 
@@ -131,6 +132,17 @@ def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
         "Nr": "integer", "PLZ": "text", "Kasse": "text", "Betrag": "integer",
     }  # fmt: skip
     assert any(line.startswith("60 numbers of a format such as 00000") for line in found.receipts)
+
+
+@pytest.mark.parametrize(("formula", "n"), [("=A{}*2", 30), ('=IF(A{}>0,"","x")', 30), (None, 0)])
+def test_formulas_without_a_result_are_told(tmp_path, formula, n):
+    book = openpyxl.Workbook()
+    book.active.append(["age", "twice"])
+    for row in range(2, 32):
+        book.active.append([row, formula and formula.format(row)])
+    book.save(tmp_path / "a.xlsx")
+    notes = [note for note in rd.workbench.open_file(tmp_path / "a.xlsx").notes if "formulas" in note]
+    assert [int(note.split()[0]) for note in notes] == [n] * bool(n)
 
 
 @pytest.mark.parametrize("words", ["unbekannt", "n.b.", "12.03.1950", "um 1950"])

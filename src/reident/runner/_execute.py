@@ -231,15 +231,17 @@ def _raised_as_expected(file: Path) -> bool:
 def _kernel_environment(scheduler: str | None = None) -> Iterator[None]:
     """Let kernels import the same package as this process, and sweeps in them use the scheduler."""
     home, before = str(Path(reident.__file__).resolve().parent.parent), dict(os.environ)
-    os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, [before.get("PYTHONPATH")])])
-    os.environ["PYTHONSAFEPATH"] = ""  # a notebook imports modules from its folder, as in Jupyter
-    os.environ["NUMBA_CACHE_DIR"] = before.get("NUMBA_CACHE_DIR") or str(cache_folder())
-    os.environ |= {SCHEDULER: scheduler} if scheduler else {}
+    changed = {
+        "PYTHONPATH": os.pathsep.join([home, *filter(None, [before.get("PYTHONPATH")])]),
+        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter
+        "NUMBA_CACHE_DIR": before.get("NUMBA_CACHE_DIR") or str(cache_folder()),
+    } | ({SCHEDULER: scheduler} if scheduler else {})
+    os.environ |= changed
     try:
         yield
     finally:
-        for name in ("PYTHONPATH", "PYTHONSAFEPATH", "NUMBA_CACHE_DIR", SCHEDULER):
-            os.environ.pop(name, None)
+        for name in changed:
+            os.environ.pop(name, None)  # on a worker several runs may end at a time
             os.environ |= {name: before[name]} if name in before else {}
 
 
@@ -284,5 +286,5 @@ def package_digest() -> str:
     folder = Path(reident.__file__).parent
     digest = hashlib.sha256()
     for file in [*sorted(folder.rglob("*.py")), data_folder() / "registry.toml"]:
-        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.is_file() else b""))
+        digest.update(f"{file.name}\0".encode() + file.read_bytes())
     return digest.hexdigest()
