@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, SearchLimitWarning
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -153,7 +153,7 @@ def trial(
     paper's bound n - 1; information loss and utility.
     """
     inside, outside = draw_records(rng, n_records, table)
-    options: dict[str, Any] = {"scale": scale or None, "method": method}
+    options: Parameters = {"scale": scale or None, "method": method}
     release, columns, loss = protect(inside, file, **options)
     if protects_first:
         release = protect(read_table(table), file, **options)[0].loc[inside.index]

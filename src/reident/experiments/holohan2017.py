@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import FloatArray, IntArray, Row
+from reident.base import FloatArray, IntArray, Parameters, Row
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
@@ -30,7 +30,7 @@ CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
 #: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
-CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+CHOICE: Parameters = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
 
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
@@ -166,7 +166,7 @@ def trial(
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
     scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
     """
-    roles: dict[str, Any] = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
+    roles: Parameters = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
     chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
     values, classes = released(chosen, method, k, loss, suppression_limit)
     scales, noisy = _noisy(values, classes, epsilon, mode, rng)
@@ -200,7 +200,7 @@ def classes_trial(
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
-    roles: dict[str, Any] = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
+    roles: Parameters = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
     chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
     release = anonymous(chosen, method, k, loss, suppression_limit)
     values, classes = released(chosen, method, k, loss, suppression_limit)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator, default_rng
 
-from reident.base import FloatArray, Row, SearchLimitWarning
+from reident.base import FloatArray, Parameters, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.experiments.kroll2015 import labels, true_matches
 from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, city_pairs, draw_files, reference_area
@@ -77,7 +77,7 @@ def trial(
     (``published_...``) and of one that continues it with a local search (``strong_...``); smallest, mean and largest
     precision over the largest cliques; the product graph; the coverage of the intervals; two measures of utility.
     """
-    options: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length}
+    options: Parameters = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length}
     options |= {"area": area, "quasi": tuple(quasi)}
     files, shape = draw_files(scenario, dataset, **options), (n_reference_sets, reference_set_size)
     known = _intervals(scenario, dataset, *shape, tuple(alphas), n_simulations, **options)
@@ -134,7 +134,7 @@ def utility_trial(
     distances. `scan_overlap`: Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean
     square error of local slopes; both beside their values with true distances (``..._true``).
     """
-    sizes: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
+    sizes: Parameters = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
     files = draw_files(scenario, dataset, **sizes)
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from reident.base import DataError, IntArray, Row
+from reident.base import DataError, IntArray, Parameters, Row
 from reident.data.networks import random_degrees, sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
@@ -33,7 +33,7 @@ def clique(rng: Generator, *, graph: str, clique_size: int, known_edges: float) 
     released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
     truth: dict[Any, Any] = {new: old for old, new in released.mapping.items()}
     tolerance = 5 * (1 - known_edges)
-    options: dict[str, Any] = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
+    options: Parameters = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
     try:
         seeds = find_seeds(released.network, known, **options).mapping
     except DataError:  # The copy holds no clique of that size.

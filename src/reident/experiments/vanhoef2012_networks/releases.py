@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
-from reident.base import Row
+from reident.base import Parameters, Row
 from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
@@ -20,11 +20,11 @@ from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-_PRINTED: dict[str, Any] = {"probing": 4, "patience": 1, "max_probes": 5000}
+_PRINTED: Parameters = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
 #: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.
-METHODS: dict[str, dict[str, Any]] = {
+METHODS: dict[str, Parameters] = {
     "supergraph": {"method": "supergraph"},
     "relaxed": {"method": "relaxed"},
     "simultaneous": {"method": "simultaneous"},

@@ -5,7 +5,6 @@ Noise is seeded: a simulation releases nothing.
 
 import math
 from functools import cache
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.random import Generator
 from sklearn.cluster import KMeans
 
 from reident import laplace_histogram
-from reident.base import DataError, FloatArray, IntArray, Row
+from reident.base import DataError, FloatArray, IntArray, Parameters, Row
 from reident.data.datasets import load_adult
 from reident.data.networks import load_graph
 from reident.queries import (
@@ -119,7 +118,7 @@ def _guess_reports(epsilon: float, m: int, games: int, rng: Generator) -> float:
 
 # -- k-means (5.6) and the median mechanism (5.7) --------------------------------------------------------------------
 
-KMEANS_VARIANTS: dict[str, dict[str, Any]] = {
+KMEANS_VARIANTS: dict[str, Parameters] = {
     "as printed: random start": {"start": "random", "empty": "keep"},
     "spread start": {"empty": "keep"},
     "spread start, empty clusters split": {},
@@ -261,6 +260,6 @@ def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Ro
     true = graph_degrees(graph)
     k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
     sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
-    answers: dict[str, Any] = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
+    answers: Parameters = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
     errors = {f"{name}_error": np.abs(answer - true).mean() / true.mean() for name, answer in answers.items()}
     return {"n_nodes": true.size, **errors}

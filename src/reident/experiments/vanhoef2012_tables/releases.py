@@ -14,7 +14,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from reident import k_anonymise
-from reident.base import FloatArray, IntArray, ParameterError, Row
+from reident.base import FloatArray, IntArray, ParameterError, Parameters, Row
 from reident.data.datasets import load_adult
 from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
@@ -34,7 +34,7 @@ SURE, CERTAIN_NATS = 0.95, 12.0
 
 HISTOGRAMS = "Laplace histograms"
 #: Kinds of tables, by their criteria of `k_anonymise`.
-METHODS: dict[str, dict[str, Any]] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
+METHODS: dict[str, Parameters] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
 
 
 @lru_cache(maxsize=4)
@@ -96,7 +96,7 @@ def intersection_trial(
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
-    extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
+    extra: Parameters = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
     utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
     if criterion != "none":
