@@ -70,10 +70,7 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) 
 # -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------
 
 
-@cache
-def education() -> pd.Series:
-    """Return the education of the persons of Adult."""
-    return load_adult()["education"]
+_adult = cache(load_adult)
 
 
 def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000) -> Row:
@@ -82,7 +79,7 @@ def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000,
     The intruder knows all other values. `mechanism` is "histogram", "a query a category" or "randomised response";
     `games` are the guesses.
     """
-    people = education()
+    people = _adult()["education"]
     categories = sorted(people.unique())
     sample = people.iloc[rng.choice(len(people), n, replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)

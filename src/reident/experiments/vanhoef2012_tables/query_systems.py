@@ -3,7 +3,6 @@
 from functools import cache
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from reident.base import Row
@@ -23,9 +22,7 @@ from reident.queries.randomisation import response_variance
 KNOWN = ("age", "education", "marital-status", "occupation", "race", "sex", "native-country")
 
 
-@cache
-def _people() -> pd.DataFrame:
-    return load_adult()
+_people = cache(load_adult)
 
 
 def query_set_trial(rng: Generator, *, n: int = 2000, min_set_size: int = 1000) -> Row:

@@ -135,8 +135,8 @@ def argument_trial(
     columns = tuple(dict.fromkeys([*known, sensitive])) if table else (*QUASI, *ATTRIBUTES)
     people = load_people(table, columns)
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
-    values = sorted(people[sensitive].unique())
-    truth = pd.Index(values).get_indexer(common[sensitive])
+    values = pd.Index(sorted(people[sensitive].unique()))
+    truth = values.get_indexer(common[sensitive])
     prior = people[sensitive].value_counts(normalize=True).reindex(values).to_numpy()
     if method == HISTOGRAMS:
         errors, courses = histogram_course(samples, truth, prior, strength, rng)
@@ -147,7 +147,7 @@ def argument_trial(
         courses = []
         for attack in intersection_course(released, common[known], quasi=known, sensitive=sensitive):
             posterior = np.zeros((len(common), len(values)))
-            posterior[:, pd.Index(values).get_indexer(pd.Index(attack.values))] = attack.probabilities
+            posterior[:, values.get_indexer(attack.values)] = attack.probabilities
             courses.append(posterior)
     utility = 1 - float(np.mean(errors))
     return [
