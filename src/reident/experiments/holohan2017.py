@@ -66,7 +66,7 @@ class Case:
 
 
 def draw(
-    case: str, dataset: int = 2017, *, n_records: int = 0, spread: float = 1.0, k_quasi: Sequence[str] = (),
+    case: str, dataset: int = 2017, n_records: int = 0, spread: float = 1.0, k_quasi: Sequence[str] = (),
     epsilon_quasi: str = "",
 ) -> Case:  # fmt: skip
     """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
@@ -166,8 +166,7 @@ def trial(
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
     scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
     """
-    roles: Parameters = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
-    chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
     values, classes = released(chosen, method, k, loss, suppression_limit)
     scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
@@ -200,13 +199,13 @@ def classes_trial(
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
-    roles: Parameters = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
-    chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
     release = anonymous(chosen, method, k, loss, suppression_limit)
     values, classes = released(chosen, method, k, loss, suppression_limit)
     columns = [*chosen.k_quasi, chosen.epsilon_quasi]
-    choice = {"loss": loss, "suppression_limit": suppression_limit}
-    everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
+    everything = _k_anonymise(
+        rounded(chosen)[columns], columns, method, k, loss=loss, suppression_limit=suppression_limit
+    )
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
@@ -225,7 +224,7 @@ def time_trial(
 
     `algorithm` is "ours" or "published", the textbook searches.
     """
-    chosen = draw(case, dataset, n_records=n_records)
+    chosen = draw(case, dataset, n_records)
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
     trees = {"hierarchies": hierarchies_for(table, columns) if method == "ola" else None}
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
