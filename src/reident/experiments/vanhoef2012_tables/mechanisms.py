@@ -133,15 +133,15 @@ def kmeans_trial(rng: Generator, *, variant: str, epsilon: float, n: int = 10_00
     return {"inertia": clusters.inertia(points), "inertia_without_noise": plain.inertia_ / n}
 
 
-def median_trial(rng: Generator, *, epsilon: float = 5, n_queries: int = 200) -> Row:
-    """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
+def median_trial(rng: Generator) -> Row:
+    """Answer 200 random counts of a small table by the median mechanism and by Laplace noise, at epsilon 5 in all."""
     data, unit = np.array([3, 0, 1, 2]), 300
-    queries = rng.integers(0, 2, (n_queries, 4))
+    queries, epsilon = rng.integers(0, 2, (200, 4)), 5
     median = MedianMechanism(
         data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
     )
     answers = [median.answer(query) for query in queries]
-    noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    noise = discrete_laplace(len(queries) / epsilon, 1.0, len(queries), rng=rng)
     return {
         "hard_share": np.mean([answer.is_hard for answer in answers]),
         "error": np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean(),
@@ -200,19 +200,17 @@ def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
 # -- pan-private density (6.2) ---------------------------------------------------------------------------------------
 
 
-def density_trial(
-    rng: Generator, *, universe: int, epsilon: float, density: float = 0.3, variant: str = "corrected"
-) -> Row:
+def density_trial(rng: Generator, *, universe: int, epsilon: float, density: float = 0.3) -> Row:
     """Estimate the density of a stream over a universe of this size."""
     present = rng.permutation(universe)[: round(density * universe)]
-    counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter = PanPrivateDensity(universe, epsilon=epsilon, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
     counter.update(present)
     answer = counter.result()
     error = abs(answer.value - present.size / universe)
     # Claim 6.4, which forgets the Laplace noise, at the failure probability .05.
     claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
-    bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
+    bound = density_error_bound(universe, epsilon=epsilon)
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
