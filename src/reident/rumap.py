@@ -21,6 +21,7 @@ from reident.base import (
     check_real,
     check_rng,
     check_table,
+    check_text,
 )
 
 #: The columns of a risk-utility frame; one row a release under one attack and one analysis.
@@ -110,8 +111,7 @@ def ru_frame(
     work = f"{n_bootstrap:,} draws of {len(trials):,} trials"
     afford(24 * n_bootstrap * len(trials), "n_bootstrap", work, "a few hundred draws are as good")
     rng = check_rng(rng)
-    if not isinstance(method, str):
-        raise ParameterError(f"`method` must be a column or a name, got {method!r}")
+    check_text(method, "method", optional=False)
     labelled = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
     labelled["_risk"] = labelled[risk].fillna(0.0)
     rows: list[dict[str, Any]] = []

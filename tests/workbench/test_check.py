@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from check_cases import ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
+from check_cases import QUASI, ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
 from commands import call
 from commands import checked as run
 from office import office
+from reident.tables import k_anonymise
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places, turned_back
 
@@ -117,6 +118,12 @@ def test_columns_permuted_independently_pass_along_the_pairs():
     assert verdict.share_above_limit == 0
 
 
+def test_pairs_of_rows_that_were_sorted_afterwards_are_not_judged():
+    for cells in (TABLE[QUASI], k_anonymise(TABLE, ["sex", "plz"], k=2, method="mondrian").table[QUASI]):
+        verdict = rd.check(cells.iloc[ORDER].sort_values(["sex", "income"]), TABLE, ORDER, **ROLES)
+        assert (verdict.status, verdict.findings[0].subject) == ("not judged", "pairs")
+
+
 @pytest.mark.parametrize("rows", ["as they were", "by income"])
 def test_rows_that_keep_an_order_are_refused(rows):
     order = np.arange(N) if rows == "as they were" else np.argsort(TABLE["income"].to_numpy(), kind="stable")
@@ -130,6 +137,9 @@ def test_rows_that_keep_an_order_are_refused(rows):
 def test_a_declared_column_without_a_role_must_not_follow_a_known_one():
     born = pd.to_datetime(TABLE["born"])
     wide = TABLE.assign(year=born.dt.year, remark=np.random.default_rng(2).choice(list("uvw"), N))
+    placed = TABLE.assign(east=TABLE["lon"].round(3))
+    verdict = judge(coarse(TABLE).assign(east=placed["east"]), placed, places=("lat", "lon"), **ROLES)
+    assert any(finding.problem.startswith("follows from the place") for finding in verdict.findings)
     for shown in ({"year": wide["year"]}, {"remark": recoded(TABLE["plz"], np.random.default_rng(0))}):
         verdict = judge(coarse(TABLE).assign(**shown), wide, attacks=["exact_join"], **ROLES)
         assert not verdict.passed
@@ -263,10 +273,13 @@ def test_a_synthetic_table_is_judged_against_a_control():
     )
     roles |= {"control": control, "lat": "lat", "lon": "lon"}
     assert rd.check(synthetic, real, **roles).exit_code == 0
+    few = pd.concat([synthetic.iloc[5:], real.iloc[:5]], ignore_index=True)
+    assert rd.check(few, real, **roles).exit_code == 3
     near = pd.concat([synthetic.iloc[30:], real.iloc[:30].assign(age=real["age"] + 1)], ignore_index=True)
     assert rd.check(near, real, **roles).exit_code == 3
     assert rd.check(synthetic.assign(lat=real["lat"], lon=real["lon"]), real, **roles).exit_code == 3
-    for wrong in (control.iloc[:5], real, control[[]].assign(x=1)):
+    mixed = pd.concat([control.iloc[:150], real.iloc[:150]])
+    for wrong in (control.iloc[:5], real, mixed, control[[]].assign(x=1)):
         with pytest.raises(rd.DataError, match="`control` must"):
             rd.check(synthetic, real, **{**roles, "control": wrong})
 
@@ -331,7 +344,7 @@ def test_the_command_finds_the_pairs_and_says_how_to_repair(tmp_path, monkeypatc
     cells.rename(columns={"plz": "area"}).to_csv("renamed.csv", index=False)
     bad = run("renamed.csv", "--pairs", "rel.pairs.csv", *common)
     assert bad.exit_code == 3
-    assert "--called ORIGINAL=area" in bad.stdout
+    assert "--called plz=area" in bad.stdout
     mended = run("renamed.csv", "--pairs", "rel.pairs.csv", "--called", "plz=area", *common, "--rewrite", "anew.csv")
     assert mended.exit_code == 0, mended.output
     pd.testing.assert_frame_equal(pd.read_csv("anew.csv"), pd.read_csv("renamed.csv"))

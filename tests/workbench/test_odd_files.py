@@ -232,6 +232,15 @@ def test_digits_that_a_file_says_are_texts_stay_texts(tmp_path):
     assert open_file(tmp_path / "codes.parquet").data.equals(made)
 
 
+def test_lines_of_units_and_repeated_names_are_told(tmp_path):
+    rows = ["town;age;kg", ";years;kg", "Bonn;30;70.5", "town;age;kg", *(f"Ulm;{40 + i};{60 + i}.5" for i in range(60))]
+    (tmp_path / "a.csv").write_text("\n".join(rows), encoding="utf-8")
+    notes = open_file(tmp_path / "a.csv").notes
+    assert any(note.startswith("record 1, 3: names or units") for note in notes)
+    (tmp_path / "a.csv").write_text("\n".join([rows[0], rows[2], *rows[4:]]), encoding="utf-8")
+    assert not any("names or units" in note for note in open_file(tmp_path / "a.csv").notes)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -177,6 +177,7 @@ def text_of_table(table, separator=",", names=None):
         ("a.csv", text_of_table(records(), ", ").encode()),
         ("a.txt", text_of_table(records(), "\t").encode("utf-32")),
         ("a.csv", text_of_table(records()).encode() + b"\x1a"),
+        ("a.txt", text_of_table(records(row="{} Bonn".format), " ", ["sex", "age", "row", "town"]).encode()),
     ],
 )
 def test_packings_separators_and_ends_of_other_programs(tmp_path, name, content):

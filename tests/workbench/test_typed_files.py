@@ -134,6 +134,17 @@ def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
     assert any(line.startswith("60 numbers of a format such as 00000") for line in found.receipts)
 
 
+@pytest.mark.parametrize(("formula", "n"), [("=A{}*2", 30), ('=IF(A{}>0,"","x")', 30), (None, 0)])
+def test_formulas_without_a_result_are_told(tmp_path, formula, n):
+    book = openpyxl.Workbook()
+    book.active.append(["age", "twice"])
+    for row in range(2, 32):
+        book.active.append([row, formula and formula.format(row)])
+    book.save(tmp_path / "a.xlsx")
+    notes = [note for note in rd.workbench.open_file(tmp_path / "a.xlsx").notes if "formulas" in note]
+    assert [int(note.split()[0]) for note in notes] == [n] * bool(n)
+
+
 @pytest.mark.parametrize("words", ["unbekannt", "n.b.", "12.03.1950", "um 1950"])
 def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
     days = [dt.datetime(1972, 11, 27), dt.datetime(1950, 1, 2), dt.datetime(1984, 5, 6)] * 10

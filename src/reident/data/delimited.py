@@ -276,7 +276,10 @@ def _quote(text: str) -> str:
 
 
 def _separator(text: str, quote: str) -> str:
-    """Return the separator by which most lines have as many fields as the header, at least two; a blank for numbers."""
+    """Return the separator by which most lines have as many fields as the header, at least two.
+
+    A blank parts numbers, and fields of which no other sign parts any and each line has as many, at least three.
+    """
     lines = text.splitlines(keepends=True)[:SAMPLE]
     # Lists of public collections have blanks between numbers.
     words = [line.split() for line in lines if line.strip() and "\t" not in line]
@@ -296,4 +299,9 @@ def _separator(text: str, quote: str) -> str:
         score = (often / len(counts) + headed, width)
         if score > reached:
             best, reached = separator, score
+    if reached[1] == 1:
+        counts = [len(_alone(line, " ", quote)) for line in lines if line.strip()]
+        # R writes no name above the names of rows.
+        if len(counts) > 3 and min(counts[1:]) == max(counts) > 2 and counts[0] >= counts[1] - 1:
+            return " "
     return best

@@ -130,10 +130,13 @@ def _text(cell: Any) -> str:
 
 def _check_names(names: list[str], name: str) -> None:
     if "" in names:
-        raise DataError(f"{name!r} must have a name for each column, column {names.index('') + 1} has none")
+        raise DataError(
+            f"{name!r} must have a name for each column, column {names.index('') + 1} has none: add it, or take out "
+            "lines above the names"
+        )
     twice = [column for column, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(
-            f"{name!r} must have unique column names, got {', '.join(map(repr, twice))} more than once: which of them "
-            "a name means, is not known"
+            f"{name!r} must have unique column names, got {', '.join(map(repr, twice))} more than once: "
+            "give each its own"
         )

@@ -115,7 +115,10 @@ def _simple(graph: Any, file: str) -> Any:
 
 
 def _warn_left_out(file: str, loops: int, repeated: int) -> None:
-    counted = ((loops, "relation(s) of a person with itself"), (repeated, "repeated relation(s), in either direction"))
+    counted = (
+        (loops, "relation(s) of a person with itself"),
+        (repeated, "relation(s) that repeat another, in either direction,"),
+    )
     parts = " and ".join(f"{count} {kind}" for count, kind in counted if count)
     if parts:
         warnings.warn(f"{file!r}: {parts} left out: a network holds each relation once", stacklevel=2)

@@ -72,9 +72,8 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
         other = np.flatnonzero((points.geometry.geom_type != "Point").to_numpy() & ~missing)
         if other.size:
             kind = points.geometry.geom_type.iloc[other[0]]
-            raise DataError(
-                f"`{name}` must hold points only, got a {kind} at position {other[0]}: `explode` parts them"
-            )
+            remedy = "`explode` parts them" if kind == "MultiPoint" else "`centroid` gives points"
+            raise DataError(f"`{name}` must hold points only, got a {kind} at position {other[0]}: {remedy}")
         places = points.geometry.to_crs("EPSG:4326")
         lat, lon = places.y.to_numpy(float), places.x.to_numpy(float)
     else:

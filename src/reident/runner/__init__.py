@@ -131,8 +131,6 @@ def reproduce(
         If a name or profile is unknown, or `decide` is asked of an experiment without looks.
     """
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
-    if not runs:
-        raise DataError("no experiment is installed: no notebook came with this installation")
     able = [name for name, path in experiments().items() if "budget_min" in notebook_defaults(path)]
     for run in runs:
         if run.name in experiments():

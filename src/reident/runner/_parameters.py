@@ -38,10 +38,14 @@ def notebook_cells(notebook: str | Path) -> list[dict[str, Any]]:
         raise DataError(f"`notebook` must be a Jupyter notebook, got {str(path)!r}: {error}") from error
 
 
+def notebook_sources(notebook: str | Path, kind: str) -> list[str]:
+    """Return the source of each cell of a kind, ``"code"`` or ``"markdown"``."""
+    return [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == kind]
+
+
 def notebook_title(notebook: str | Path) -> str:
     """Return the first heading of a notebook, or its name."""
-    texts = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "markdown"]
-    heading = re.search(r"^# (.+)$", "\n".join(texts), re.MULTILINE)
+    heading = re.search(r"^# (.+)$", "\n".join(notebook_sources(notebook, "markdown")), re.MULTILINE)
     return heading[1].strip() if heading else Path(notebook).stem
 
 

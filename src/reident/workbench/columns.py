@@ -25,7 +25,6 @@ from reident.workbench.dates import (
 from reident.workbench.numerals import AMONG_NUMBERS, NO_ANSWER, NUMBER, count_cells, read_numbers, unit_of
 
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
-_HIGH_CODES = (999, 9999, 99999)
 
 
 @dataclass
@@ -138,7 +137,8 @@ def _codes_among(values: pd.Series) -> list[str]:
         return []
     numbers = np.sort(counts.index.to_numpy(np.float64))
     codes = [code for code in _NEGATIVE_CODES if numbers[0] == code and numbers[1] >= 0]
-    codes += [code for code in _HIGH_CODES if numbers[-1] == code and numbers[-2] < code / 4]
+    top = numbers[-1]
+    codes += [int(top)] if re.fullmatch(r"9{3,}\.0", str(top)) and numbers[-2] < top / 4 else []
     return [f"{code} may mean missing ({counts[code]} records)" for code in codes]
 
 

@@ -28,6 +28,8 @@ _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
 _BELOW = 5
+#: Up to this many lines above the records may hold units, or what the columns mean.
+_UNITS = 2
 #: Values from which two columns that correspond do so by no chance, and up to which whole numbers may be codes.
 _FEWEST_SAME, _FEW_NUMBERS = 5, 12
 
@@ -231,7 +233,7 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    look += place_notes(data, types, places)
+    look += [*_headings(cells, data, types), *place_notes(data, types, places)]
     look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
@@ -272,6 +274,21 @@ def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
         return []
     listed = ",".join(names)
     return [f"{', '.join(names)}: few whole numbers: if they are codes, --text {listed} keeps them from being ranges"]
+
+
+def _headings(cells: pd.DataFrame, data: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
+    """Return a note about records that hold the names again or, as first ones, units in place of all numbers."""
+    numbers = [name for name, kind in types.items() if kind in ("integer", "number", "date")]
+    first = np.flatnonzero(cells.iloc[:, 0].astype(str) == cells.columns[0])
+    rows = [int(row) for row in first if [*map(str, cells.iloc[row])] == [*cells.columns]]
+    for row in range(min(_UNITS, len(cells)) if len(numbers) > 1 else 0):
+        if data[numbers].iloc[row].notna().any() or any(map(is_blank, cells[numbers].iloc[row])):
+            break
+        rows.append(row)
+    listed = ", ".join(str(row + 1) for row in sorted({*rows})[:5])
+    return (
+        [f"record {listed}: names or units in place of values: if these are no persons, take them out"] if rows else []
+    )
 
 
 def _below(cells: pd.DataFrame) -> list[str]:

@@ -45,6 +45,8 @@ _DRIVERS = {"GPKG", "GeoJSON", "ESRI Shapefile", "FlatGeobuf"}
 _XML, _CELL, _PLAIN = 3, 100, 16
 #: The format of numbers that are shown with so many digits, such as 00000 of postcodes.
 _ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
+#: A cell with a formula that no program has computed yet; the result of one of text may be empty.
+_NO_RESULT = re.compile(rb"""<c(?: (?!t="str")[^ >]*)*><f(?:[^>]*/>|[^>]*>[^<]*</f>)(?:<v ?/>|<v></v>)?</c>""")
 
 
 def file_kind(path: Path) -> str:
@@ -102,7 +104,9 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     with zipfile.ZipFile(path) as parts:
         size = sum(part.file_size for part in parts.infolist())
         _fits(path, _XML * size, f"{size:,} bytes of XML")
-        has_merged = any(b"mergeCell " in parts.read(name) for name in parts.namelist() if "worksheets/" in name)
+        pages = [parts.read(name) for name in parts.namelist() if "worksheets/" in name]
+    has_merged = any(b"mergeCell " in page for page in pages)
+    n_open = sum(len(_NO_RESULT.findall(page)) for page in pages)
     # Only a sheet that is read whole knows which of its cells are merged.
     book = openpyxl.load_workbook(path, read_only=not has_merged, data_only=True)
     try:
@@ -118,6 +122,11 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     _fits(path, _PLAIN * len(cells) * len(columns), f"{len(cells):,} rows and {len(columns):,} columns")
     rows = [[row.get(j) for j in columns] for row in cells]
     table, receipts = table_of_rows(rows, path.name, None, names)
+    if n_open:
+        notes = [
+            *notes,
+            f"{n_open} formulas have no result in the file and are read as missing: save it in a spreadsheet",
+        ]
     source = {"sheet": chosen, "parts": [name for name, size in sizes.items() if size]}
     return table, source, [*receipts, *changes[chosen]], notes
 
@@ -201,7 +210,7 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
     n_rows = meta.number_rows or 0
     _fits(path, _PLAIN * n_rows * meta.number_columns, f"{n_rows:,} rows and {meta.number_columns:,} columns")
     table, meta = read(str(path))
-    receipts = []
+    receipts = [f"{name}: what the file declares as missing is read so" for name in meta.missing_ranges]
     notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
     for name in table.columns:
         column, labels = table[name], meta.variable_value_labels.get(name, {})

@@ -92,7 +92,8 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     north, east = north[records], east[records]
     if not north.size:
         return []
-    ranges = f"{north.min():.6g} to {north.max():.6g} north, {east.min():.6g} to {east.max():.6g} east"
+    form = ".6g" if np.abs(north).max() <= 360 else ".0f"
+    ranges = f"{north.min():{form}} to {north.max():{form}} north, {east.min():{form}} to {east.max():{form}} east"
     notes = [f"places from {ranges}; {advice} if these are exchanged"]
     if n := int(((north == 0) & (east == 0)).sum()):
         notes.append(f"{n} record(s) at 0, 0: perhaps without a place")

@@ -25,7 +25,7 @@ from reident.workbench.check.declarations import (
     with_row_number,
 )
 from reident.workbench.check.dependence import Features
-from reident.workbench.check.evidence import evidence, order_leak
+from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
 from reident.workbench.check.networks import read_network
 from reident.workbench.check.reading import ReadRelease, read_release
 from reident.workbench.check.synthetic import nearer_than_control
@@ -130,16 +130,18 @@ def check(
     sha |= {"cells": read.cells, "declared": declared.stated()}
     if read.rows is None and dataset.control is not None:
         table = _called(read.cells, declared)
-        findings += undeclared(declared, read.cells, None)
+        findings += undeclared(declared, read.cells, dataset, None)
         for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
             findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
-    if read.rows is None:
+    unpaired = _NO_PAIRS if read.rows is None else wrong_pairs(_plain(read.cells), read.rows, dataset, declared)
+    if unpaired is not None:
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
         sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
-        findings = [_NO_PAIRS, *findings, *undeclared(declared, read.cells, None)]
+        findings = [unpaired, *findings, *undeclared(declared, read.cells, dataset, None)]
         return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
+    assert read.rows is not None
     return _judge(read, read.rows, dataset, declared, findings, rule, names, sha)
 
 
@@ -156,7 +158,7 @@ def _judge(
     paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
     features = Features(with_row_number(dataset.data, rows[paired_rows]), known_names, seed)
     tested, notes = test_new(paired, declared, features)
-    tested += undeclared(declared, paired, features)
+    tested += undeclared(declared, paired, dataset, features)
     passed = [name for name in declared.new if str(name) not in {finding.subject for finding in tested}]
     tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), seed)
     compared = evidence(read, rows, dataset, declared, features, dataset.release_crs)

@@ -11,15 +11,17 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
+from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
-from reident.workbench.roles import propose
+from reident.workbench.roles import place_columns, propose
 
 #: Share of distinct values from which independence cannot be shown.
 NEAR_UNIQUE = 0.5
 #: The word for a near-unique column that was drawn at random.
 RANDOM = "random"
+#: The name of the original's row numbers among its columns.
+_ROW = "the row number"
 
 
 @dataclass(frozen=True)
@@ -110,17 +112,31 @@ def fold(name: Any) -> str:
     return "".join(sign for sign in plain if sign.isalnum()) or str(name)
 
 
-def undeclared(declared: Declarations, cells: pd.DataFrame, features: Features | None) -> Iterator[Finding]:
+def undeclared(
+    declared: Declarations, cells: pd.DataFrame, dataset: Dataset, features: Features | None
+) -> Iterator[Finding]:
     """Refuse each undeclared column, with the original column on which it depends."""
+    places = place_columns(cells) if hasattr(dataset.data, "to_crs") else None
     for name in declared.undeclared:
+        if places is not None and name in (places["lat"], places["lon"]):
+            remedy = "Release them as the geometry of a file, such as a GeoPackage, or leave them out."
+            yield Finding(str(name), "holds places in cells, and the original has a geometry", remedy)
+            continue
         depends = None if features is None else dependence(features, cells[name], learned=False)
         statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
         yield Finding(
             str(name), statement,
-            f"Map it with {as_option('called', f'ORIGINAL={name}', listed=False)}, declare it with "
+            f"Map it with {_as_called(name, depends, dataset.data)}, declare it with "
             f"{as_option('new', name)} if it says nothing of the original, with {as_option('derived', name)} if it is "
             "computed from it, or leave it out.",
         )  # fmt: skip
+
+
+def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) -> str:
+    """Return the option that maps a released column to the original's, by name if it depends on one alone."""
+    own = "" if depends is None else depends.partner.partition(": ")[0]
+    known = own in original and own != _ROW
+    return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
 
 def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) -> tuple[list[Finding], list[str]]:
@@ -133,7 +149,8 @@ def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) ->
         if depends:
             findings.append(Finding(
                 str(name), f"is declared new but depends on {depends.partner}",
-                f"Map it with --called, declare it with {as_option('derived', name)}, or leave it out.",
+                f"Map it with {_as_called(name, depends, features.data)}, declare it with "
+                f"{as_option('derived', name)}, or leave it out.",
             ))  # fmt: skip
         elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
             findings.append(Finding(
@@ -163,7 +180,7 @@ def test_new_together(cells: pd.DataFrame, names: Sequence[Any], original: pd.Da
     return []
 
 
-def place_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
+def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
     """Return the released columns with latitude and longitude, as far as both are released."""
     if dataset.places is None:
         return ()
@@ -176,4 +193,4 @@ def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
     plain = data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data
     paired = pd.DataFrame(plain).iloc[rows].reset_index(drop=True)
-    return paired.assign(**{"the row number": np.asarray(rows)})
+    return paired.assign(**{_ROW: np.asarray(rows)})

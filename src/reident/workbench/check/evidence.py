@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from scipy.stats import binom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.agreement import KEPT
+from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_column, kept_columns
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
-from reident.workbench.check.declarations import Declarations, place_columns
+from reident.workbench.check.declarations import Declarations, placed_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding, as_option
@@ -39,6 +40,8 @@ _SAME_NUMBERS = 0.05
 _SAME_DEG, _NEARBY = 1e-6, 8
 #: The fewest places from which an affine map is read.
 _FEWEST_PLACES = 20
+#: Pairs that are read to find wrong ones, and the level of the test of each column.
+_PAIRS_READ, _OWN = 2000, 0.001
 
 
 @dataclass(eq=False)
@@ -84,7 +87,7 @@ def evidence(
 ) -> Evidence:  # fmt: skip
     """Compare the released columns with the original's along the pairs."""
     cells, result = read.cells, Evidence()
-    placed = place_columns(declared, dataset)
+    placed = placed_columns(declared, dataset)
     for column, name in declared.original.items():
         if column not in placed:
             _compare(result, cells, column, name, rows, dataset, features)
@@ -198,18 +201,59 @@ def _holds_together(values: pd.Series) -> bool:
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
-    """Return the quasi-identifier of which a released column is a function, None without one."""
+    """Return the quasi-identifier or the place of which a released column is a function, None without one."""
     at = np.flatnonzero(rows >= 0)
     label, value = texts_of(released).iloc[at], ordered(released)[at]
     counts = label.value_counts(normalize=True)
     if len(counts) < 2 or counts.iloc[0] >= KEPT:
         return None
-    for name in dataset.quasi:
-        true = dataset.data[name].iloc[rows[at]]
+    known = [(str(name), dataset.data[name]) for name in dataset.quasi]
+    known += [("the place", dataset.table[axis]) for axis in (LAT, LON) if dataset.has_places]
+    for name, values in known:
+        true = values.iloc[rows[at]]
         varied, rng = true.nunique() > len(at) / 20, np.random.default_rng(0)
         if follows(texts_of(true), label)[0] or (varied and chatterjee(ordered(true), value, rng) > _FUNCTION):
-            return str(name)
+            return name
     return None
+
+
+# -- the pairs -----------------------------------------------------------------------------------------------------
+
+
+def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared: Declarations) -> Finding | None:
+    """Find pairs along which no column tells of its own, though together the columns are the original's."""
+    rng = np.random.default_rng(0)
+    at = rng.permutation(np.flatnonzero(rows >= 0))[:_PAIRS_READ]
+    data, shown = dataset.data, cells.iloc[at].reset_index(drop=True)
+    own, others, compared = rows[at], rng.permutation(rows[at]), {}
+    for column, name in declared.original.items():
+        part = compare_column(data[name], shown[column], dataset.hierarchies.get(name))
+        along, chance = (part.agree(persons, np.arange(len(at))) for persons in (own, others))
+        if binom.sf(along.sum() - 1, len(at), chance.mean()) < _OWN or _depend(data[name].iloc[own], shown[column]):
+            return None
+        compared[column] = part
+    true = data.iloc[own][[*declared.original.values()]].set_axis([*compared], axis=1)
+    held = kept_columns(compared, None, None)
+    permuted = {name: replace(part, record_codes=rng.permutation(part.record_codes)) for name, part in compared.items()}
+    found, expected = (_with_a_person(parts, held, shown, len(data)) for parts in (compared, permuted))
+    alike = bool(held) and binom.sf(found.sum() - 1, len(found), expected.mean()) < LEVEL
+    if not alike and not any(
+        _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
+    ):
+        return None  # columns that were permuted, each by itself
+    return Finding(
+        "pairs", "no released column agrees with its own original along them, though the rows are like the original's",
+        "If the release was sorted or shuffled after the pairs were written, check it in the order in which it was "
+        "written, or give --id COLUMN of both files; a synthetic table needs --control FILE instead of pairs.",
+    )  # fmt: skip
+
+
+def _with_a_person(
+    compared: Mapping[str, ComparedColumn], columns: Sequence[str], shown: pd.DataFrame, n_known: int
+) -> BoolArray:
+    """Return for each released record whether a person agrees with it in all of some columns."""
+    found = agreement(compared, columns, shown, n_known)
+    return np.isin(found.classes, found.members)
 
 
 # -- places --------------------------------------------------------------------------------------------------------
@@ -316,5 +360,6 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
             p = min(p, p_order(np.arange(len(rows), dtype=float), order[rows], np.random.default_rng(0)))
         if p * len(hidden) < LEVEL:
             problem = f"are in the order of the original's {name}, where the released cells leave it open"
-            return Finding("rows", problem, "Shuffle the rows, or sort them by released columns alone.")
+            remedy = "Shuffle the rows, or sort them by released columns alone, and the pairs with them."
+            return Finding("rows", problem, remedy)
     return None

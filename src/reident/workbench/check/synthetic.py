@@ -16,6 +16,8 @@ from reident.workbench.check.verdict import Finding
 
 #: The level of all tests together, and the fewest records of a control.
 LEVEL, _FEWEST = 0.01, 50
+#: The level at which a control holds records of the original.
+_SAME_FILE = 1e-6
 #: Cells of the table of distances that are computed at once.
 _CELLS = 20_000_000
 _REMEDY = "Train the generator with a privacy budget, or on more records."
@@ -27,8 +29,9 @@ def nearer_than_control(
     """Compare a synthetic table with its original and with records that took no part in making it.
 
     Distances are Gower's over those of the columns that the three tables share. Of the closest 16, 32, 64, ..., and all
-    synthetic records more may not be nearer to the original than to as many records of the control (sign tests): few
-    copies among many independent records are seen, too.
+    synthetic records more may not be nearer to the original than to as many records of the control (sign tests). Nor
+    may more equal a record of the original than records of these tables equal one another otherwise (a binomial test
+    by the pairs of records): of tables in which no two are equal five copies are seen.
 
     Raises
     ------
@@ -41,8 +44,11 @@ def nearer_than_control(
     if len(control) < _FEWEST:
         raise DataError(f"`control` must have at least {_FEWEST} records to judge by, got {len(control)}")
     texts = [table[columns].astype(str).agg("\0".join, axis=1) for table in (original, control)]
-    if texts[0].is_unique and (n_same := int(texts[1].isin(texts[0]).sum())) > len(control) / 2:
-        raise DataError(f"`control` must hold other records than the original, got {n_same} of the same")
+    alike, twice = texts[1].isin(texts[0]), texts[0].duplicated(keep=False)
+    share = len(control) / (len(control) + len(original))
+    too_many = binom.sf(alike.sum() - 1, alike.sum() + twice.sum(), share) < _SAME_FILE
+    if too_many or sorted(texts[0]) == sorted(texts[1]):
+        raise DataError(f"`control` must hold other records than the original, got {alike.sum()} of the same")
     rng, size = np.random.default_rng(0), min(len(original), len(control))
     real = [table[columns].iloc[rng.choice(len(table), size, replace=False)] for table in (original, control)]
     near = np.empty((2, len(synthetic)))
@@ -54,7 +60,12 @@ def nearer_than_control(
     sizes = [*(2**power for power in range(4, 30) if 2**power < nearer.size), nearer.size]
     counts = np.array([nearer[:size].sum() for size in sizes])
     p = binom.sf(counts - 1, sizes, 0.5)
-    if p.min() * len(sizes) >= LEVEL:
+    copies, others = (near == 0).sum(axis=1)
+    others += round(size * alike.mean()) + round(size * texts[0].duplicated().mean())
+    pairs = np.array([len(synthetic), len(synthetic), size, size / 2])
+    if binom.sf(copies - 1, copies + others, pairs[0] / pairs.sum()) < LEVEL / 2:
+        return [Finding("release", f"{copies} of the synthetic records equal a record of the original", _REMEDY)]
+    if p.min() * len(sizes) >= LEVEL / 2:
         return []
     at = int(p.argmin())
     problem = (
