@@ -1,7 +1,5 @@
 """Summaries of Abril et al. (2012): Hotelling's test, ranges set by set, and the lattice of a measure."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -10,12 +8,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy import stats
 
+from reident.base import Row
 from reident.experiments.abril2012 import printed_measure
 from reident.plotting.figures import ORANGE
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
 
-def joint_test(wide: pd.DataFrame, published: pd.Series) -> dict[str, float]:
+def joint_test(wide: pd.DataFrame, published: pd.Series) -> Row:
     """Test all published means at once against one further draw (Hotelling), and each alone (Student).
 
     `wide` has a row a draw and a column a file. Empty where draws are too few.

@@ -1,7 +1,5 @@
 """Read the claims of the documents: tables and sentences, each with its rule and the day it was fixed."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, field, fields
 from typing import Any

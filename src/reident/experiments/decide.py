@@ -14,8 +14,6 @@ paper's expectation: the paper's own error and ours stand between it and the obs
 Each verdict is wrong with probability `alpha` at most over all looks of the schedule together.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

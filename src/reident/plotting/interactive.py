@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from reident.base import check_mapping, check_real
 from reident.pages import render
-from reident.plotting._style import COLOURS
+from reident.plotting import COLOURS
 from reident.plotting.ru_curves import is_wide
 from reident.rumap import NOTHING, check_one_panel, releases_of
 

@@ -1,13 +1,12 @@
 """Chapters 8 and 10 of Vanhoef (2012): active and passive attacks on networks released under other names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from reident.base import BoolArray
+from reident.base import BoolArray, Row
 from reident.cliques.cliques import max_cliques
 from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
@@ -21,9 +20,7 @@ from reident.networks.propagation import mapping_quality, propagate
 from reident.places.compatibility import compatibility_graph
 
 
-def passive(
-    rng: np.random.Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50
-) -> dict[str, Any]:
+def passive(rng: Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50) -> Row:
     """Attack a renamed sample of a network's edges by another, independent sample (chapter 10).
 
     `known_edges` is the share of edges in either copy, `known_nodes` that of people in the attacker's.
@@ -41,15 +38,9 @@ def passive(
 
 
 def active(
-    rng: np.random.Generator,
-    *,
-    graph: str,
-    kind: str,
-    k: int,
-    outside: tuple[int, int] = (10, 20),
-    anonymity: int = 1,
+    rng: Generator, *, graph: str, kind: str, k: int, outside: tuple[int, int] = (10, 20), anonymity: int = 1,
     slack: int = 0,
-) -> dict[str, Any]:
+) -> Row:  # fmt: skip
     """Plant k nodes, or gather a coalition of k people, release the network, and look for the targets (chapter 8).
 
     `kind` is planted, planted with H checked (redrawn until it has no automorphism) or coalition; `outside` are the
@@ -75,15 +66,15 @@ def active(
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
     visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)
     return {
-        "success": bool(result.is_unique and right == len(plan.links)),
+        "success": result.is_unique and right == len(plan.links),
         "n_tree": result.n_tree,
-        "n_first": int((released.degrees == plan.degrees[0]).sum()),
+        "n_first": (released.degrees == plan.degrees[0]).sum(),
         "auc_degree": visible.degree if visible else float("nan"),
         "auc_clustering": visible.clustering if visible else float("nan"),
     }
 
 
-def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> dict[str, Any]:
+def cut(rng: Generator, *, graph: str, kind: str, n_targets: int) -> Row:
     """Plant 3b + 3 nodes for b targets by a ``"cut"`` (8.4) or a ``"walk"``, and find them as attacker and owner."""
     original = network(graph)
     b = n_targets
@@ -98,21 +89,21 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
     small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
     return {
         "k": len(plan.nodes),
-        "n_links": int(plan.degrees.sum() - plan.joined.sum()),
-        "success": bool(result.is_unique and right == b),
+        "n_links": plan.degrees.sum() - plan.joined.sum(),
+        "success": result.is_unique and right == b,
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
     }
 
 
-def _gather(original: Network, k: int, rng: np.random.Generator) -> list[Any]:
+def _gather(original: Network, k: int, rng: Generator) -> list[Any]:
     """Draw a coalition: a random user with enough friends, and k - 1 of these friends."""
     start = int(rng.choice(np.flatnonzero(original.degrees >= k - 1)))
     friends = original.indices[original.indptr[start] : original.indptr[start + 1]]
     return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
-def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[BoolArray, list[int]]:
+def plant_in_random_graph(rng: Generator, n: int, k: int, n_links: int = 2) -> tuple[BoolArray, list[int]]:
     """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the adjacency matrix and H's nodes.
 
     Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
@@ -126,7 +117,7 @@ def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int
     return joined | joined.T, planted.tolist()
 
 
-def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict[str, Any]:
+def planted_is_unique(rng: Generator, *, n: int, delta: float) -> Row:
     """Search a random graph of n nodes for another set of nodes that induces a copy of the planted graph H.
 
     k is the smallest integer of at least (2 + delta) log2(n) (Theorem 8.1).

@@ -1,12 +1,11 @@
 """Graphs of the experiments: the thesis's where they are at hand, small and simulated ones, and the reader's own."""
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.random import Generator
 
 from reident.base import DataError, SearchLimitWarning
 from reident.data.networks import load_graph, preferential_attachment, random_degrees
@@ -65,7 +64,7 @@ def _numbered(graph: Network) -> Network:
     return network_from_edges(*graph.edges(), graph.n_nodes)
 
 
-def _communities(rng: np.random.Generator) -> Network:
+def _communities(rng: Generator) -> Network:
     """Draw a Chung-Lu graph within groups, and another one over all nodes."""
     sizes = np.arange(16, 86, 4)
     weights = rng.lognormal(np.log(22) - 0.18, 0.6, int(sizes.sum()))

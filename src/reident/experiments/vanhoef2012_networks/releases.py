@@ -1,12 +1,12 @@
 """Chapter 9 of Vanhoef (2012): degree-anonymous networks, their properties, and attacks on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
+from reident.base import Row
 from reident.data.networks import sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
@@ -36,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
+def _released(rng: Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
     """Return a graph made k-degree anonymous; `swaps` above 0 replaces the patience of GreedySwap."""
     if method == "original":
         return network(graph)
@@ -47,13 +47,13 @@ def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: 
         return degree_anonymise(network(graph), k, rng=rng, **options).network
 
 
-def cost(_rng: np.random.Generator, *, graph: str, k: int, deletions: bool) -> dict[str, Any]:
+def cost(_rng: Generator, *, graph: str, k: int, deletions: bool) -> Row:
     """Measure the L1 cost of the degree programme; no randomness."""
     degrees = network(graph).degrees
     return {"l1": int(np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum())}
 
 
-def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> dict[str, Any]:
+def probing(rng: Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> Row:
     """Run SuperGraph under a probing scheme, "1" to "4" or "batch", and a limit of probes.
 
     `l1_above_optimum` is the number that the thesis plots: the distance between the sequence of the degree programme
@@ -71,7 +71,7 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
     }
 
 
-def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> dict[str, Any]:
+def release(rng: Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> Row:
     """Anonymise a graph, or take the ``"original"``, and measure the properties of 7.3."""
     released = _released(rng, graph, method, k, swaps)
     after = network_properties(released)
@@ -86,8 +86,8 @@ def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps:
 
 
 def attacked(
-    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
-) -> dict[str, Any]:
+    rng: Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
+) -> Row:
     """Anonymise a graph and attack the release with a copy that keeps this share of the edges.
 
     Method ``"original"`` renames only; of the `n_seeds` known people at most a tenth of all are taken. Utility:
@@ -101,7 +101,7 @@ def attacked(
     pairs = list(truth.items())
     known_people = dict(pairs[i] for i in rng.choice(len(pairs), min(n_seeds, len(pairs) // 10), replace=False))
     found = find_seeds(renamed, known).mapping
-    measured: dict[str, float] = {}
+    measured: Row = {}
     for suffix, seeds in (("", known_people), ("_seedless", None)):
         with quiet():
             mapping = passive_attack(renamed, known, seeds, found=found).mapping
@@ -117,7 +117,7 @@ def attacked(
 
 
 def _renamed(
-    rng: np.random.Generator, original: Network, released: Network, known_edges: float
+    rng: Generator, original: Network, released: Network, known_edges: float
 ) -> tuple[Network, dict[Any, Any], Network]:
     """Return a release under other names, the truth, and the attacker's copy of the original."""
     renamed = naive_anonymise(released, rng=rng)
@@ -125,7 +125,7 @@ def _renamed(
     return renamed.network, truth, sample_network(original, edges=known_edges, rng=rng)
 
 
-def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> dict[str, Any]:
+def spectral(rng: Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> Row:
     """Attack a release without known people: from the hubs, from matches of the spectra, by the spectra alone."""
     renamed, truth, known = _renamed(rng, network(graph), _released(rng, graph, method, k), known_edges)
     match = spectral_match(renamed, known)
@@ -142,9 +142,7 @@ def _edges(graph: Network) -> set[tuple[Any, Any]]:
     return set(zip(u.tolist(), v.tolist(), strict=True))
 
 
-def links(
-    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.7, n_seeds: int = 50
-) -> dict[str, Any]:
+def links(rng: Generator, *, graph: str, method: str, k: int, known_edges: float = 0.7, n_seeds: int = 50) -> Row:
     """Predict the added and the deleted edges of a release (9.9), remove the least likely edges, and attack.
 
     Returns areas under the ROC curve for added and deleted edges, the share of added edges that pruning removes, and
