@@ -14,7 +14,7 @@ import pandas as pd
 import shapely
 from numpy.random import Generator, default_rng
 
-from reident.base import BoolArray, FloatArray, ParameterError, RNGLike, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, ParameterError, Parameters, RNGLike, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
@@ -34,8 +34,8 @@ from reident.places.noise import (
 JITTER_KM = 10.0
 
 # A number of steps ends a search, never the clock: results would differ from run to run.
-STEPS: dict[str, Any] = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
-LISTING: dict[str, Any] = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
+STEPS: Parameters = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
+LISTING: Parameters = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
 MAX_CLIQUES = 2_000
 
 
