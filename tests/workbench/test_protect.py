@@ -201,3 +201,11 @@ def test_the_manifest_is_a_key_to_the_release(tmp_path, people):
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert manifest["written_with"]["separator"] == ";"
     assert "both included" in manifest["labels"]["[a, b]"]
+
+
+def test_a_method_takes_the_roles_of_a_recipe(tmp_path, people):
+    people.to_csv(tmp_path / "people.csv", index=False)
+    call(tmp_path, "open people.csv", code=0)
+    assert "name a method" in call(tmp_path, "protect --recipe recipe.yaml --out r", code=2).stderr
+    call(tmp_path, "protect --recipe recipe.yaml --method mondrian --set k=4 --out r", code=0)
+    assert {"sex", "age"} <= set(pd.read_csv(tmp_path / "r" / "release.csv"))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, SearchLimitWarning
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -76,15 +76,11 @@ def protect(
 
     The pairs of the paper's tool need groups of several columns: a group of one is clustered by MDAV.
     """
-    groups, smallest = groups_of(file, records.columns)
-    columns = [column for group in groups for column in group]
-    if method == "mdav":
-        masked = microaggregate(records, groups, smallest, scale=scale)
-        return masked.table, columns, masked.information_loss
-    release, losses = records, []
-    for group, k in zip(groups, smallest, strict=True):
+    release, columns, losses = records, list[str](), list[float]()
+    for group, k in zip(*groups_of(file, records.columns), strict=True):
         masked = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
         release = masked.table
+        columns += group
         losses += [masked.information_loss] * len(group)
     return release, columns, float(np.mean(losses))
 
@@ -153,7 +149,7 @@ def trial(
     paper's bound n - 1; information loss and utility.
     """
     inside, outside = draw_records(rng, n_records, table)
-    options: dict[str, Any] = {"scale": scale or None, "method": method}
+    options: Parameters = {"scale": scale or None, "method": method}
     release, columns, loss = protect(inside, file, **options)
     if protects_first:
         release = protect(read_table(table), file, **options)[0].loc[inside.index]
@@ -231,11 +227,9 @@ def setup_trial(rng: Generator, *, file: str, measure: str, setup: str, n_record
     }
 
 
-def determined_trial(
-    rng: Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
-) -> Row:
+def determined_trial(rng: Generator, *, file: str, model: str, n_records: int = 400, time_limit_s: float = 60) -> Row:
     """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
-    inside, _ = draw_records(rng, n_records, table)
+    inside, _ = draw_records(rng, n_records)
     release, columns, _ = protect(inside, file)
     learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
     ranges = learned.ranges(time_limit_s=time_limit_s)
@@ -252,11 +246,11 @@ def determined_trial(
     }  # fmt: skip
 
 
-def race_trial(rng: Generator, *, method: str, n_records: int, time_limit_s: float = 30.0, file: str = "M4-33") -> Row:
+def race_trial(rng: Generator, *, method: str, n_records: int, time_limit_s: float = 30.0) -> Row:
     """Learn the Choquet integral by conflicts ("benders") or by the paper's programme ("milp"), on the same records."""
     inside, _ = draw_records(rng)
     few = inside.iloc[:n_records]
-    release, columns, _ = protect(few, file)
+    release, columns, _ = protect(few, "M4-33")
     learned = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
     bound = learned.upper_bound
     return {"seconds": learned.seconds, "ratio": learned.ratio, "bound": bound, "is_optimal": learned.is_optimal}

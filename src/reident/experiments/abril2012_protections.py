@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +53,7 @@ def leakage_trial(
     inside, outside = draw_records(rng, n_records, table)
 
     @cache  # rules share their first choices of k
-    def learned_at(*places: int) -> tuple[dict[str, Any], FloatArray]:
+    def learned_at(*places: int) -> tuple[Row, FloatArray]:
         file = " ".join(f"2/{LADDER[place]}" for place in places)
         release, columns, loss = protect(inside, file)
         learned = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)

@@ -133,7 +133,7 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> Row:
         return {}
     low, high = limits.T
     row = {"n": len(result), "cells": result.shape[1], "cut": cut}
-    decision = decide_sentence(result.to_numpy(float), low, high, schedule=tuple(claim.schedule))
+    decision = decide_sentence(result.to_numpy(float), low, high, tuple(claim.schedule))
     used = result.iloc[: decision[1]] if decision else result
     mean, error = used.mean().to_numpy(), used.sem().fillna(np.inf).to_numpy()
     worst = int(np.minimum(mean - low, high - mean).argmin())  # so that a headline may say "at least" and "at most"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import FloatArray, IntArray, Row
+from reident.base import FloatArray, IntArray, Parameters, Row
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
@@ -30,7 +30,7 @@ CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
 #: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
-CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+CHOICE: Parameters = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
 
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
@@ -66,7 +66,7 @@ class Case:
 
 
 def draw(
-    case: str, dataset: int = 2017, *, n_records: int = 0, spread: float = 1.0, k_quasi: Sequence[str] = (),
+    case: str, dataset: int = 2017, n_records: int = 0, spread: float = 1.0, k_quasi: Sequence[str] = (),
     epsilon_quasi: str = "",
 ) -> Case:  # fmt: skip
     """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
@@ -166,8 +166,7 @@ def trial(
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
     scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
     """
-    roles: dict[str, Any] = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
-    chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
     values, classes = released(chosen, method, k, loss, suppression_limit)
     scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
@@ -200,13 +199,13 @@ def classes_trial(
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
-    roles: dict[str, Any] = {"k_quasi": k_quasi, "epsilon_quasi": epsilon_quasi}
-    chosen = draw(case, dataset, n_records=n_records, spread=spread, **roles)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
     release = anonymous(chosen, method, k, loss, suppression_limit)
     values, classes = released(chosen, method, k, loss, suppression_limit)
     columns = [*chosen.k_quasi, chosen.epsilon_quasi]
-    choice = {"loss": loss, "suppression_limit": suppression_limit}
-    everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
+    everything = _k_anonymise(
+        rounded(chosen)[columns], columns, method, k, loss=loss, suppression_limit=suppression_limit
+    )
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
@@ -225,7 +224,7 @@ def time_trial(
 
     `algorithm` is "ours" or "published", the textbook searches.
     """
-    chosen = draw(case, dataset, n_records=n_records)
+    chosen = draw(case, dataset, n_records)
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
     trees = {"hierarchies": hierarchies_for(table, columns) if method == "ola" else None}
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)

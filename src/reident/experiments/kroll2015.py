@@ -14,7 +14,7 @@ import pandas as pd
 import shapely
 from numpy.random import Generator, default_rng
 
-from reident.base import BoolArray, FloatArray, ParameterError, RNGLike, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, ParameterError, Parameters, RNGLike, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
@@ -34,8 +34,8 @@ from reident.places.noise import (
 JITTER_KM = 10.0
 
 # A number of steps ends a search, never the clock: results would differ from run to run.
-STEPS: dict[str, Any] = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
-LISTING: dict[str, Any] = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
+STEPS: Parameters = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
+LISTING: Parameters = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
 MAX_CLIQUES = 2_000
 
 
@@ -75,10 +75,8 @@ def _data(table: str, known: str, dataset: int, **sizes: Any) -> tuple[Overlappi
 
 
 @lru_cache(maxsize=64)
-def deviation(
-    sigma_deg: float, dataset: int, n_pairs: int = 1000, known: str = "", table: str = ""
-) -> DistanceDeviation:
-    """Sample deviations d - d' of distances of random pairs: one sample serves all repetitions on a data set.
+def deviation(sigma_deg: float, dataset: int, known: str = "", table: str = "") -> DistanceDeviation:
+    """Sample deviations d - d' of distances of 1,000 random pairs: one sample serves all repetitions on a data set.
 
     Pairs come from Germany; with own files from the convex hull of the known places, which the intruder has.
     """
@@ -86,8 +84,8 @@ def deviation(
     if known:
         places = read_files(table, known).known
         area = shapely.MultiPoint(places[["lon_deg", "lat_deg"]].to_numpy()).convex_hull
-    rng = default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
-    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=n_pairs, rng=rng)
+    rng = default_rng([dataset, round(sigma_deg * 1e6), 1000])
+    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=1000, rng=rng)
 
 
 def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series:

@@ -7,7 +7,6 @@ paper's three pairs of cities.
 
 import warnings
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,14 +41,12 @@ def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: Gen
 
 @lru_cache(maxsize=3)
 def _intervals(
-    scenario: str, dataset: int, d: int, k: int, alphas: tuple[float, ...], n_simulations: int, **options: Any
+    files: Files, seed: tuple[int, int], d: int, k: int, alphas: tuple[float, ...], n_simulations: int
 ) -> dict[float, ToleranceIntervals]:
     """Return the intruder's tolerance intervals by alpha: simulated once for all repetitions of a setting."""
-    files = draw_files(scenario, dataset, **options)
     simulated = simulate_intervals(
         files.known["lat_deg"], files.known["lon_deg"], n_reference_sets=d, reference_set_size=k, area=files.area,
-        alphas=alphas, n_simulations=n_simulations,
-        rng=default_rng([dataset, [*SCENARIOS, scenario].index(scenario), d, k]),
+        alphas=alphas, n_simulations=n_simulations, rng=default_rng([*seed, d, k]),
     )  # fmt: skip
     return dict(zip(alphas, simulated, strict=True))
 
@@ -77,19 +74,21 @@ def trial(
     (``published_...``) and of one that continues it with a local search (``strong_...``); smallest, mean and largest
     precision over the largest cliques; the product graph; the coverage of the intervals; two measures of utility.
     """
-    options: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length}
-    options |= {"area": area, "quasi": tuple(quasi)}
-    files, shape = draw_files(scenario, dataset, **options), (n_reference_sets, reference_set_size)
-    known = _intervals(scenario, dataset, *shape, tuple(alphas), n_simulations, **options)
+    files = draw_files(
+        scenario, dataset, n_records=n_records, n_common=n_common, prefix_length=prefix_length, area=area,
+        quasi=tuple(quasi),
+    )  # fmt: skip
+    seed, shape = (dataset, [*SCENARIOS, scenario].index(scenario)), (n_reference_sets, reference_set_size)
+    known = _intervals(files, seed, *shape, tuple(alphas), n_simulations)
     released_km = embed(files, *shape, rng)
     common = {
         "nearest_neighbour": utility.nearest_neighbour_agreement(files.original_km, released_km),
         "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
         "effective_size": effective_size(files, reference_set_size, default_rng(dataset)),
     }
-    seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
+    search_seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
     return [
-        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(seed)), **common}
+        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(search_seed)), **common}
         for alpha in alphas
     ]
 
@@ -134,14 +133,13 @@ def utility_trial(
     distances. `scan_overlap`: Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean
     square error of local slopes; both beside their values with true distances (``..._true``).
     """
-    sizes: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
-    files = draw_files(scenario, dataset, **sizes)
+    files = draw_files(scenario, dataset, n_records=n_records, n_common=n_common, area=area, quasi=tuple(quasi))
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
     centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
     both = files.original_km, released_km
-    true, released = _true_uses(scenario, dataset, **sizes), _uses(released_km, files, dataset)
+    true, released = _true_uses(files, dataset), _uses(released_km, files, dataset)
     return {
         "spearman_centre": utility.rank_correlation(*both, record=centre),
         "spearman_border": utility.rank_correlation(*both, record=int(lat.argmax())),
@@ -157,9 +155,8 @@ def utility_trial(
 
 
 @lru_cache(maxsize=24)
-def _true_uses(scenario: str, dataset: int, **sizes: Any) -> Row:
+def _true_uses(files: Files, dataset: int) -> Row:
     """Return `_uses` with true distances: computed once for all settings on a data set."""
-    files = draw_files(scenario, dataset, **sizes)
     return _uses(files.original_km, files, dataset)
 
 

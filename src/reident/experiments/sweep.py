@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from reident.base import (
     ParameterError,
+    Parameters,
     PrivacyWarning,
     Row,
     TrialError,
@@ -43,7 +44,7 @@ class Task(NamedTuple):
 
     key: str
     number: int
-    setting: dict[str, Any]
+    setting: Parameters
     repetition: int
     entropy: list[int]
 
@@ -208,9 +209,7 @@ def _plain(value: Any, name: str) -> Any:
     raise ParameterError(f"`{name}` must hold finite numbers, texts, lists of these or None, got {value!r}")
 
 
-def _task(
-    trial: Trial, number: int, setting: dict[str, Any], repetition: int, seed: int, shared: Sequence[str]
-) -> Task:
+def _task(trial: Trial, number: int, setting: Parameters, repetition: int, seed: int, shared: Sequence[str]) -> Task:
     """Return a trial with key and stream, both without parameters at their default: a new one changes none."""
     defaults = {name: parameter.default for name, parameter in _parameters(trial).items()}
     varied = {

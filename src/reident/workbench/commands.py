@@ -179,7 +179,7 @@ def protect(
         "release"
     ),
     method: Annotated[str | None, typer.Option(help="A method's name; reident methods lists them.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe with a chain of methods, instead of a method.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe: roles, and methods where none is named.")] = None,
     option: options.Option = None,
     quasi: options.Quasi = "",
     lat: options.Lat = None,
@@ -211,23 +211,26 @@ def protect(
     from reident.workbench.pipeline import protect as run
     from reident.workbench.recipe import read_recipe
 
-    if (method is None) == (recipe is None):
-        raise ParameterError("`method` or `recipe` must be given, one of them")
+    if method is None and recipe is None:
+        raise ParameterError("`method` or `recipe` must be given")
     stated = None if recipe is None else read_recipe(recipe)
+    if method is not None and stated is not None and stated.chain:
+        raise ParameterError(f"`method` must be left out, since the recipe has a chain of methods, got {method!r}")
     roles: dict[str, Any] = {
         "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
         "household": household, "person": person, "impossible": impossible,
     }  # fmt: skip
     entry = find(method, "anonymiser") if method else None
     of_method = options.set_options(entry, option or [])
-    pipeline = Pipeline.of(stated) if entry is None else Pipeline([Step(entry.name, **of_method)])
+    chosen = [] if entry is None else [Step(entry.name, **of_method)]
+    pipeline = Pipeline(chosen) if stated is None else Pipeline.of(stated, chosen)
     is_network = entry is not None and entry.data == "network"
     if is_network or (stated is not None and stated.schema.ends):
         further = {"keep": keep, "public": public, "hierarchies": hierarchy, "missing": missing_values}
         options.refuse_for_network(roles | further)
-        if is_network and file is None:
+        if file is None and recipe is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        edges = options.relations(file, ends, names) if file and is_network else None
+        edges = options.relations(file, ends, names) if file and recipe is None else None
         dataset = options.original(file, recipe) if edges is None else Dataset(edges)
     else:
         if ends:

@@ -71,16 +71,16 @@ class Pipeline:
         for name in ("keep", "withhold"):
             object.__setattr__(self, name, check_several(getattr(self, name), name))
         if not self.steps:
-            raise ParameterError("`steps` must have at least one step: `assess` advises some")
+            raise ParameterError("`steps` must have at least one step: name a method, or take the recipe of `assess`")
 
     @classmethod
-    def of(cls, steps: Any) -> Pipeline:
-        """Return a pipeline: as it is, of steps, or of the chain of a recipe."""
+    def of(cls, steps: Any, chosen: Sequence[Step] = ()) -> Pipeline:
+        """Return a pipeline: as it is, of steps, or of a recipe, with its chain or the chosen steps."""
         if isinstance(steps, Pipeline):
             return steps
         if hasattr(steps, "chain"):
             recipe: Recipe = steps
-            return cls(recipe.steps(), recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(chosen or recipe.steps(), recipe.missing_values, recipe.keep, recipe.withhold)
         return cls(steps)
 
 

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from reident.base import DataError, IntArray, Row
+from reident.base import DataError, IntArray, Parameters, Row
 from reident.data.networks import random_degrees, sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
-from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
 
@@ -30,18 +29,17 @@ def clique(rng: Generator, *, graph: str, clique_size: int, known_edges: float) 
     """Find in a renamed copy a clique of people with known degrees and common friends, and spread from it."""
     original = network(graph)
     known = sample_network(original, edges=known_edges, rng=rng)
-    released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
-    truth: dict[Any, Any] = {new: old for old, new in released.mapping.items()}
+    release, truth = renamed(sample_network(original, edges=known_edges, rng=rng), rng)
     tolerance = 5 * (1 - known_edges)
-    options: dict[str, Any] = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
+    options: Parameters = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
     try:
-        seeds = find_seeds(released.network, known, **options).mapping
+        seeds = find_seeds(release, known, **options).mapping
     except DataError:  # The copy holds no clique of that size.
         seeds = {}
     if not seeds:
         return {"right": False, "recall": 0.0}
     with quiet():
-        mapping = propagate(released.network, known, seeds).mapping
+        mapping = propagate(release, known, seeds).mapping
     is_right = all(truth[node] == partner for node, partner in seeds.items())
     return {"right": is_right, "recall": mapping_quality(mapping, truth).recall}
 

@@ -3,6 +3,7 @@
 import warnings
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -12,6 +13,7 @@ from reident.data.networks import load_graph, preferential_attachment, random_de
 from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.perturbation import naive_anonymise
 
 #: A context in which searches may end at their limit: a column says so.
 quiet = partial(warnings.catch_warnings, action="ignore", category=SearchLimitWarning)
@@ -75,6 +77,12 @@ def _communities(rng: Generator) -> Network:
         parts.append((u + start, v + start))
     pairs = np.unique(np.concatenate([np.column_stack(part) for part in parts]), axis=0)
     return network_from_edges(pairs[:, 0], pairs[:, 1], len(weights))
+
+
+def renamed(graph: Network, rng: Generator) -> tuple[Network, dict[Any, Any]]:
+    """Return a network under other names, and the true name of each node."""
+    release = naive_anonymise(graph, rng=rng)
+    return release.network, {new: old for old, new in release.mapping.items()}
 
 
 def chosen(own: str, *wanted: list[str]) -> list[list[str]]:

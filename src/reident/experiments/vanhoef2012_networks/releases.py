@@ -6,25 +6,24 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
-from reident.base import Row
+from reident.base import Parameters, Row
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
-from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.properties import clustering_coefficient, network_properties
 from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-_PRINTED: dict[str, Any] = {"probing": 4, "patience": 1, "max_probes": 5000}
+_PRINTED: Parameters = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
 #: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.
-METHODS: dict[str, dict[str, Any]] = {
+METHODS: dict[str, Parameters] = {
     "supergraph": {"method": "supergraph"},
     "relaxed": {"method": "relaxed"},
     "simultaneous": {"method": "simultaneous"},
@@ -97,14 +96,15 @@ def attacked(
     """
     original = network(graph)
     released = _released(rng, graph, method, k, swaps)
-    renamed, truth, known = _renamed(rng, original, released, known_edges)
+    release, truth = renamed(released, rng)
+    known = sample_network(original, edges=known_edges, rng=rng)
     pairs = list(truth.items())
     known_people = dict(pairs[i] for i in rng.choice(len(pairs), min(n_seeds, len(pairs) // 10), replace=False))
-    found = find_seeds(renamed, known).mapping
+    found = find_seeds(release, known).mapping
     measured: Row = {}
     for suffix, seeds in (("", known_people), ("_seedless", None)):
         with quiet():
-            mapping = passive_attack(renamed, known, seeds, found=found).mapping
+            mapping = passive_attack(release, known, seeds, found=found).mapping
         quality = mapping_quality(mapping, truth, ignore=seeds or ())
         measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
     before, after = (clustering_coefficient(part) for part in (original, released))
@@ -116,23 +116,15 @@ def attacked(
     }
 
 
-def _renamed(
-    rng: Generator, original: Network, released: Network, known_edges: float
-) -> tuple[Network, dict[Any, Any], Network]:
-    """Return a release under other names, the truth, and the attacker's copy of the original."""
-    renamed = naive_anonymise(released, rng=rng)
-    truth = {new: old for old, new in renamed.mapping.items()}
-    return renamed.network, truth, sample_network(original, edges=known_edges, rng=rng)
-
-
 def spectral(rng: Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> Row:
     """Attack a release without known people: from the hubs, from matches of the spectra, by the spectra alone."""
-    renamed, truth, known = _renamed(rng, network(graph), _released(rng, graph, method, k), known_edges)
-    match = spectral_match(renamed, known)
+    release, truth = renamed(_released(rng, graph, method, k), rng)
+    known = sample_network(network(graph), edges=known_edges, rng=rng)
+    match = spectral_match(release, known)
     sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
     with quiet():
-        hubs = passive_attack(renamed, known).mapping
-        spread = propagate(renamed, known, sure).mapping if sure else {}
+        hubs = passive_attack(release, known).mapping
+        spread = propagate(release, known, sure).mapping if sure else {}
     mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
     return {f"recall_{name}": mapping_quality(mapping, truth).recall for name, mapping in mappings.items()}
 

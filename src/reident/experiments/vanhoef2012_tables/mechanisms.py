@@ -5,7 +5,6 @@ Noise is seeded: a simulation releases nothing.
 
 import math
 from functools import cache
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.random import Generator
 from sklearn.cluster import KMeans
 
 from reident import laplace_histogram
-from reident.base import DataError, FloatArray, IntArray, Row
+from reident.base import DataError, FloatArray, IntArray, Parameters, Row
 from reident.data.datasets import load_adult
 from reident.data.networks import load_graph
 from reident.queries import (
@@ -71,10 +70,7 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) 
 # -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------
 
 
-@cache
-def education() -> pd.Series:
-    """Return the education of the persons of Adult."""
-    return load_adult()["education"]
+_adult = cache(load_adult)
 
 
 def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000) -> Row:
@@ -83,7 +79,7 @@ def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000,
     The intruder knows all other values. `mechanism` is "histogram", "a query a category" or "randomised response";
     `games` are the guesses.
     """
-    people = education()
+    people = _adult()["education"]
     categories = sorted(people.unique())
     sample = people.iloc[rng.choice(len(people), n, replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
@@ -119,7 +115,7 @@ def _guess_reports(epsilon: float, m: int, games: int, rng: Generator) -> float:
 
 # -- k-means (5.6) and the median mechanism (5.7) --------------------------------------------------------------------
 
-KMEANS_VARIANTS: dict[str, dict[str, Any]] = {
+KMEANS_VARIANTS: dict[str, Parameters] = {
     "as printed: random start": {"start": "random", "empty": "keep"},
     "spread start": {"empty": "keep"},
     "spread start, empty clusters split": {},
@@ -137,15 +133,15 @@ def kmeans_trial(rng: Generator, *, variant: str, epsilon: float, n: int = 10_00
     return {"inertia": clusters.inertia(points), "inertia_without_noise": plain.inertia_ / n}
 
 
-def median_trial(rng: Generator, *, epsilon: float = 5, n_queries: int = 200) -> Row:
-    """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
+def median_trial(rng: Generator) -> Row:
+    """Answer 200 random counts of a small table by the median mechanism and by Laplace noise, at epsilon 5 in all."""
     data, unit = np.array([3, 0, 1, 2]), 300
-    queries = rng.integers(0, 2, (n_queries, 4))
+    queries, epsilon = rng.integers(0, 2, (200, 4)), 5
     median = MedianMechanism(
         data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
     )
     answers = [median.answer(query) for query in queries]
-    noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    noise = discrete_laplace(len(queries) / epsilon, 1.0, len(queries), rng=rng)
     return {
         "hard_share": np.mean([answer.is_hard for answer in answers]),
         "error": np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean(),
@@ -204,19 +200,17 @@ def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
 # -- pan-private density (6.2) ---------------------------------------------------------------------------------------
 
 
-def density_trial(
-    rng: Generator, *, universe: int, epsilon: float, density: float = 0.3, variant: str = "corrected"
-) -> Row:
+def density_trial(rng: Generator, *, universe: int, epsilon: float, density: float = 0.3) -> Row:
     """Estimate the density of a stream over a universe of this size."""
     present = rng.permutation(universe)[: round(density * universe)]
-    counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter = PanPrivateDensity(universe, epsilon=epsilon, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
     counter.update(present)
     answer = counter.result()
     error = abs(answer.value - present.size / universe)
     # Claim 6.4, which forgets the Laplace noise, at the failure probability .05.
     claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
-    bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
+    bound = density_error_bound(universe, epsilon=epsilon)
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
@@ -261,6 +255,6 @@ def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Ro
     true = graph_degrees(graph)
     k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
     sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
-    answers: dict[str, Any] = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
+    answers: Parameters = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
     errors = {f"{name}_error": np.abs(answer - true).mean() / true.mean() for name, answer in answers.items()}
     return {"n_nodes": true.size, **errors}

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from reident import k_anonymise
-from reident.base import FloatArray, IntArray, ParameterError, Row
+from reident.base import FloatArray, IntArray, ParameterError, Parameters, Row
 from reident.data.datasets import load_adult
 from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
@@ -34,7 +34,7 @@ SURE, CERTAIN_NATS = 0.95, 12.0
 
 HISTOGRAMS = "Laplace histograms"
 #: Kinds of tables, by their criteria of `k_anonymise`.
-METHODS: dict[str, dict[str, Any]] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
+METHODS: dict[str, Parameters] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
 
 
 @lru_cache(maxsize=4)
@@ -96,7 +96,7 @@ def intersection_trial(
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
-    extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
+    extra: Parameters = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
     utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
     if criterion != "none":
@@ -135,8 +135,8 @@ def argument_trial(
     columns = tuple(dict.fromkeys([*known, sensitive])) if table else (*QUASI, *ATTRIBUTES)
     people = load_people(table, columns)
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
-    values = sorted(people[sensitive].unique())
-    truth = pd.Index(values).get_indexer(common[sensitive])
+    values = pd.Index(sorted(people[sensitive].unique()))
+    truth = values.get_indexer(common[sensitive])
     prior = people[sensitive].value_counts(normalize=True).reindex(values).to_numpy()
     if method == HISTOGRAMS:
         errors, courses = histogram_course(samples, truth, prior, strength, rng)
@@ -147,7 +147,7 @@ def argument_trial(
         courses = []
         for attack in intersection_course(released, common[known], quasi=known, sensitive=sensitive):
             posterior = np.zeros((len(common), len(values)))
-            posterior[:, pd.Index(values).get_indexer(pd.Index(attack.values))] = attack.probabilities
+            posterior[:, values.get_indexer(attack.values)] = attack.probabilities
             courses.append(posterior)
     utility = 1 - float(np.mean(errors))
     return [
