@@ -203,3 +203,18 @@ def test_scores_beyond_64_bits_are_exact():
     pairs = math.factorial(22)
     assert scores.tolist() == [math.factorial(23), *[pairs] * 3, 0, 0]
     assert contributions[0] > contributions[1] == contributions[2] > contributions[3] == 0
+
+
+def test_equal_to_pycanon():
+    pycanon = pytest.importorskip("pycanon.anonymity")
+    rng = np.random.default_rng(7)
+    columns = {"age": rng.integers(0, 4, 200), "sex": rng.choice(["f", "m"], 200)}
+    columns |= {"ill": rng.choice(list("abcdef"), 200).astype(object), "pay": rng.integers(0, 30, 200)}
+    table, quasi = pd.DataFrame(columns), ["age", "sex"]
+    assert k_anonymity(table, quasi) == pycanon.k_anonymity(table, quasi)
+    assert l_diversity(table, quasi, "ill") == pycanon.l_diversity(table, quasi, ["ill"])
+    # pycanon rounds the entropy's l down.
+    assert int(l_diversity(table, quasi, "ill", kind="entropy")) == pycanon.entropy_l_diversity(table, quasi, ["ill"])
+    assert t_closeness(table, quasi, "ill") == pytest.approx(pycanon.t_closeness(table, quasi, ["ill"]), abs=1e-12)
+    ref = pycanon.t_closeness(table, quasi, ["pay"])
+    assert t_closeness(table, quasi, "pay", distance="ordered") == pytest.approx(ref, abs=1e-12)
