@@ -76,15 +76,11 @@ def protect(
 
     The pairs of the paper's tool need groups of several columns: a group of one is clustered by MDAV.
     """
-    groups, smallest = groups_of(file, records.columns)
-    columns = [column for group in groups for column in group]
-    if method == "mdav":
-        masked = microaggregate(records, groups, smallest, scale=scale)
-        return masked.table, columns, masked.information_loss
-    release, losses = records, []
-    for group, k in zip(groups, smallest, strict=True):
+    release, columns, losses = records, list[str](), list[float]()
+    for group, k in zip(*groups_of(file, records.columns), strict=True):
         masked = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
         release = masked.table
+        columns += group
         losses += [masked.information_loss] * len(group)
     return release, columns, float(np.mean(losses))
 

@@ -75,10 +75,8 @@ def _data(table: str, known: str, dataset: int, **sizes: Any) -> tuple[Overlappi
 
 
 @lru_cache(maxsize=64)
-def deviation(
-    sigma_deg: float, dataset: int, n_pairs: int = 1000, known: str = "", table: str = ""
-) -> DistanceDeviation:
-    """Sample deviations d - d' of distances of random pairs: one sample serves all repetitions on a data set.
+def deviation(sigma_deg: float, dataset: int, known: str = "", table: str = "") -> DistanceDeviation:
+    """Sample deviations d - d' of distances of 1,000 random pairs: one sample serves all repetitions on a data set.
 
     Pairs come from Germany; with own files from the convex hull of the known places, which the intruder has.
     """
@@ -86,8 +84,8 @@ def deviation(
     if known:
         places = read_files(table, known).known
         area = shapely.MultiPoint(places[["lon_deg", "lat_deg"]].to_numpy()).convex_hull
-    rng = default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
-    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=n_pairs, rng=rng)
+    rng = default_rng([dataset, round(sigma_deg * 1e6), 1000])
+    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=1000, rng=rng)
 
 
 def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series:

@@ -106,17 +106,17 @@ def _gather(original: Network, k: int, rng: Generator) -> list[Any]:
     return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
-def plant_in_random_graph(rng: Generator, n: int, k: int, n_links: int = 2) -> tuple[BoolArray, list[int]]:
+def plant_in_random_graph(rng: Generator, n: int, k: int) -> tuple[BoolArray, list[int]]:
     """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the adjacency matrix and H's nodes.
 
-    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
+    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have two links outside.
     """
     joined = np.triu(rng.random((n, n)) < 0.5, 1)
     planted = np.arange(n - k, n)
     joined[planted[:-1], planted[1:]] = True
     joined[: n - k, n - k :] = False
     for node in planted:
-        joined[rng.choice(n - k, n_links, replace=False), node] = True
+        joined[rng.choice(n - k, 2, replace=False), node] = True
     return joined | joined.T, planted.tolist()
 
 

@@ -148,15 +148,15 @@ def choice_loss(epsilon: float = 0.7) -> float:
     return max(losses) / epsilon
 
 
-def claim_failure(universe: int, epsilon: float, density: float, failure: float = 0.05) -> float:
-    """Return the probability that an answer lies outside Claim 6.4's bound for `failure`, with the corrected noise.
+def claim_failure(universe: int, epsilon: float, density: float) -> float:
+    """Return the probability that an answer lies outside Claim 6.4's bound for .05, with the corrected noise.
 
     The number of ones is a sum of two binomial variables, the noise a discrete Laplace variable.
     """
     present = round(density * universe)
     absent = stats.binom.pmf(np.arange(universe - present + 1), universe - present, 0.5)
     ones = np.convolve(absent, stats.binom.pmf(np.arange(present + 1), present, 0.5 + epsilon / 4))
-    reach = math.sqrt(8 * math.log(2 / failure) / universe) / epsilon * epsilon * universe / 4
+    reach = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon * epsilon * universe / 4
     gap = np.arange(universe + 1) - (universe / 2 + present * epsilon / 4)
     # P(k <= m) of the noise; it is symmetric.
     inside = stats.dlaplace.cdf(np.ceil(reach - gap) - 1, epsilon) - stats.dlaplace.cdf(np.floor(-reach - gap), epsilon)
