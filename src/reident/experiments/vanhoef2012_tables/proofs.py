@@ -87,8 +87,8 @@ def vector_loss() -> float:
     gaps = []
     for counts, one_more in itertools.product(itertools.product(range(4), repeat=3), np.eye(3, dtype=int)):
         sums, other = (np.abs(answers - [*t, t.sum()]).sum(axis=1) for t in (np.array(counts), counts + one_more))
-        gaps.append(float(np.abs(other - sums).max()))
-    return max(gaps) / 2
+        gaps.append(np.abs(other - sums).max())
+    return float(max(gaps)) / 2
 
 
 def adaptive_loss() -> float:
@@ -101,8 +101,8 @@ def adaptive_loss() -> float:
     factor, gaps = np.where(first > 1, 2, 1), []
     for others, kind in itertools.product(range(3), repeat=2):
         sums, other = (np.abs(first - others - n) + np.abs(second - factor * n) for n in (kind, kind + 1))
-        gaps.append(float(np.abs(other - sums).max()))
-    return max(gaps) / 3
+        gaps.append(np.abs(other - sums).max())
+    return float(max(gaps)) / 3
 
 
 def kmeans_sensitivity(rng: Generator) -> float:
@@ -113,8 +113,8 @@ def kmeans_sensitivity(rng: Generator) -> float:
         corner = rng.integers(0, 2, 2) * STEPS
         centres = rng.random((3, 2))
         first, other = (cluster_queries(cube, centres) for cube in (points, np.vstack([points, corner])))
-        changes.append(float(np.abs(first[0] - other[0]).sum() + np.abs(first[1] - other[1]).sum() / STEPS))
-    return max(changes)
+        changes.append(np.abs(first[0] - other[0]).sum() + np.abs(first[1] - other[1]).sum() / STEPS)
+    return float(max(changes))
 
 
 def histogram_sensitivity(rng: Generator) -> float:
@@ -127,8 +127,8 @@ def histogram_sensitivity(rng: Generator) -> float:
                 laplace_histogram(listed, categories=range(6), epsilon=1, rng=seed).counts
                 for listed in (records[:-1], records)
             )
-        changes.append(float((fewer - all_of_them).abs().sum()))
-    return max(changes)
+        changes.append((fewer - all_of_them).abs().sum())
+    return float(max(changes))
 
 
 # -- chapter 6 -------------------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def choice_loss(epsilon: float = 0.7) -> float:
         probabilities = choice_probabilities(np.array(scores, float), epsilon=epsilon)
         for move in itertools.product((-1, 1), repeat=4):
             other = choice_probabilities(np.array(scores, float) + move, epsilon=epsilon)
-            losses.append(float(np.abs(np.log(probabilities / other)).max()))
-    return max(losses) / epsilon
+            losses.append(np.abs(np.log(probabilities / other)).max())
+    return float(max(losses)) / epsilon
 
 
 def claim_failure(universe: int, epsilon: float, density: float) -> float:

@@ -103,15 +103,12 @@ def intersection_trial(
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
     course = intersection_course(tables, common[known], quasi=known, sensitive=sensitive)
-    rows = []
-    for n_releases, attack in enumerate(course, 1):
-        quality = attack.assess(common[sensitive])
-        rows.append({
-            "n_releases": n_releases, "utility": utility, "entropy_bits": entropy,
-            "perfect": quality.perfect_correct, "partial": quality.partial_correct, "confidence": quality.confidence,
-            "guessed": quality.guessed, "baseline": quality.baseline,
-        })  # fmt: skip
-    return rows
+    qualities = [attack.assess(common[sensitive]) for attack in course]
+    return [
+        {"n_releases": n, "utility": utility, "entropy_bits": entropy, "perfect": quality.perfect_correct,
+         "partial": quality.partial_correct, "confidence": quality.confidence, "guessed": quality.guessed,
+         "baseline": quality.baseline} for n, quality in enumerate(qualities, 1)
+    ]  # fmt: skip
 
 
 # -- tables or histograms (1.6, 5.4) ---------------------------------------------------------------------------------
