@@ -47,12 +47,11 @@ test-all: $(STAMP)
 
 INPUTS ?= 100000
 fuzz: $(STAMP)
-	cd tests && ../$(BIN)/python -m fuzz --inputs $(INPUTS)
-	cd tests && NUMBA_DISABLE_JIT=1 ../$(BIN)/python -m fuzz --inputs $(INPUTS)
+	REIDENT_INPUTS=$(INPUTS) $(BIN)/python -m pytest -n $(JOBS) tests/kernels/test_fuzz.py
+	REIDENT_INPUTS=$(INPUTS) NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) tests/kernels/test_fuzz.py
 
 faults: $(STAMP)
-	cd tests && ../$(BIN)/python -m garbage
-	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/package -k "fault or kill or interrupt or full_disk or damaged or second_process or scratch or fit"
+	REIDENT_KILLS=50 REIDENT_GARBAGE=1 $(BIN)/python -m pytest tests/package -k "garbage or fault or kill or interrupt or full_disk or damaged or second_process or scratch or fit"
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -44,7 +44,7 @@ def write(folder: Path, results: Path) -> None:
     for page in ("figures/README.md", "data/README.md"):
         text = as_page((ROOT / page).read_text(encoding="utf-8"))
         (folder / f"{Path(page).parent.name}.md").write_text(text)
-    shutil.copytree(ROOT / "figures", folder / "figures", ignore=shutil.ignore_patterns("*.svg", "*.csv", "*.json"))
+    shutil.copytree(ROOT / "figures", folder / "figures", ignore=shutil.ignore_patterns("*.py", "*.csv", "__pycache__"))
 
 
 def as_page(text: str) -> str:

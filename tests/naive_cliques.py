@@ -32,16 +32,11 @@ def product_graph(labels_release, d_release, labels_known, d_known, low, high, *
     return vertices, edges
 
 
-def max_cliques(n, edges):
+def max_cliques(dense):
     """All maximum cliques of a small graph, from the largest subsets down."""
-    edges = {frozenset(edge) for edge in edges}
-    for size in range(n, 0, -1):
-        found = [
-            subset
-            for subset in combinations(range(n), size)
-            if all(frozenset(p) in edges for p in combinations(subset, 2))
-        ]
-        if found:
+    for size in range(len(dense), 0, -1):
+        subsets = combinations(range(len(dense)), size)
+        if found := [subset for subset in subsets if all(dense[pair] for pair in combinations(subset, 2))]:
             return found
     return [()]
 

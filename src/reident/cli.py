@@ -76,16 +76,15 @@ def _root(
 @app.command("list")
 def list_() -> None:
     """List the experiments, the notebooks and the figures."""
-    from reident.data.datasets import notebooks_folder
-    from reident.runner._parameters import notebook_title
-    from reident.runner.experiments import citation_of, experiments, figure_names
+    from reident.runner import notebook_title
+    from reident.runner.experiments import citation_of, experiments, figure_names, notebooks
 
     print("Experiments (reident reproduce NAME)")
     for name, path in experiments().items():
         print(f"  {name:<30} {notebook_title(path)}")
         print(f"  {'':<30} {citation_of(name)}")
     print("\nNotebooks (make lab)")
-    for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
+    for path in notebooks():
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures NAME)")
     for name, path in experiments().items():

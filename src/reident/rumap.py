@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,20 +21,8 @@ from reident.base import (
     check_real,
     check_rng,
     check_table,
+    check_text,
 )
-
-__all__ = [
-    "COLUMNS",
-    "NOTHING",
-    "ORIGINAL",
-    "PANEL",
-    "anchor",
-    "check_frame",
-    "check_one_panel",
-    "frontier",
-    "releases_of",
-    "ru_frame",
-]
 
 #: The columns of a risk-utility frame; one row a release under one attack and one analysis.
 COLUMNS = [
@@ -47,16 +34,11 @@ COLUMNS = [
 #: The names of the two anchors: the data released as they are, and nothing released.
 ORIGINAL, NOTHING = "original", "nothing released"
 
-#: Columns that tell panels apart.
-PANEL = ["attack", "analysis"]
-
 
 def _quantile(values: FloatArray, share: float) -> float:
-    if np.isfinite(values).all():
-        return float(np.quantile(values, share))
     # Between a finite and an infinite utility there is nothing to interpolate: the next value outwards.
-    place = share * (len(values) - 1)
-    return float(np.sort(values)[math.floor(place) if share < 0.5 else math.ceil(place)])
+    outwards: Any = "lower" if share < 0.5 else "higher"
+    return float(np.quantile(values, share, method="linear" if np.isfinite(values).all() else outwards))
 
 
 def ru_frame(
@@ -129,8 +111,7 @@ def ru_frame(
     work = f"{n_bootstrap:,} draws of {len(trials):,} trials"
     afford(24 * n_bootstrap * len(trials), "n_bootstrap", work, "a few hundred draws are as good")
     rng = check_rng(rng)
-    if not isinstance(method, str):
-        raise ParameterError(f"`method` must be a column or a name, got {method!r}")
+    check_text(method, "method", optional=False)
     labelled = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
     labelled["_risk"] = labelled[risk].fillna(0.0)
     rows: list[dict[str, Any]] = []
@@ -222,18 +203,12 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
 
 
-def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame that has the columns of `ru_frame`, or raise `DataError`."""
-    check_table(frame, "frame")
-    absent = [column for column in COLUMNS if column not in frame.columns]
+def check_one_panel(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the attack and the analysis of a frame as `ru_frame` returns it, or raise if it has several."""
+    absent = [column for column in COLUMNS if column not in check_table(frame, "frame")]
     if absent:
         raise DataError(f"`frame` must have the columns of `ru_frame`, got none named {absent}")
-    return frame
-
-
-def check_one_panel(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the attack and the analysis of a frame that has one of each, or raise `ParameterError`."""
-    pairs = check_frame(frame)[PANEL].drop_duplicates()
+    pairs = frame[["attack", "analysis"]].drop_duplicates()
     if len(pairs) > 1:
         raise ParameterError(
             f"`frame` must hold one attack and one analysis, got {len(pairs)} pairs: risks by different attacks share "

@@ -1,13 +1,14 @@
-"""Maximum cliques of general graphs, against networkx, igraph and plain enumeration."""
-
 import warnings
 from itertools import combinations
 
 import igraph
 import networkx as nx
+import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fuzz.cliques import by_degree, published_search
+from naive_cliques import published_search as naive_search
 from reident import SearchLimitWarning, max_clique
 from reident.cliques import Clique, max_cliques, search_graph
 from reident.cliques import search as clique_search
@@ -149,3 +150,14 @@ def test_a_search_goes_on_from_what_an_earlier_one_found(route, seed):
         warnings.simplefilter("ignore", SearchLimitWarning)
         ended = max_clique(graph, start=proven, node_limit=1, time_limit_s=1e-9)
     assert (len(ended), ended.is_optimal, ended.n_nodes) == (ref.size, True, 0)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(("n", "density", "limit"), [(150, 0.8, 400), (300, 0.5, 400)])
+def test_graphs_of_their_own_change_no_step(n, density, limit):
+    upper = np.triu(np.random.default_rng(6).random((n, n)) < density, 1)
+    adjacent = by_degree(upper | upper.T)
+    # A slice that ends at once gives no candidates a graph of their own; a long one does, also between two levels.
+    whole = published_search(adjacent, limit, 10**12)
+    assert whole == published_search(adjacent, limit, 1) == published_search(adjacent, limit, 50_000)
+    assert whole == naive_search(adjacent, limit)

@@ -120,11 +120,15 @@ def test_neighbours_are_as_alike_as_said():
     assert np.mean(found["sex"]) == pytest.approx(0.1, abs=0.03)
     apart = voter_list("florida", 60_000, rng=1)
     assert agreement(apart, "race") == pytest.approx(0.64**2 + 0.16**2 + 0.13**2 + 0.02**2 + 0.05**2, abs=0.01)
-    assert voter_list("michigan", 100, clustered=True, rng=1)["zip_code"].str.fullmatch(r"4[89]\d{3}").all()
+    assert voter_list("michigan", 100, clustered={"age": 0.05}, rng=1)["zip_code"].str.fullmatch(r"4[89]\d{3}").all()
     assert voter_list("florida", 50, clustered={}, rng=2)["sex"].isin(["female", "male"]).all()
 
 
 def test_clustered_lists_keep_the_states_shares_of_ages():
-    ages = [2017 - voter_list("florida", 20_000, clustered=True, rng=seed)["year_of_birth"] for seed in range(4)]
+    ages = [
+        2017
+        - voter_list("florida", 20_000, clustered={"race": 0.25, "age": 0.05, "sex": 0.005}, rng=seed)["year_of_birth"]
+        for seed in range(4)
+    ]
     assert np.mean([(age >= 60).mean() for age in ages]) == pytest.approx(0.34, abs=0.02)
     assert min(age.min() for age in ages) >= 18

@@ -26,7 +26,7 @@ def paper(rng, off=0.0):
 
 def test_levels_of_repeated_looks_keep_five_percent_together():
     rng, schedule = np.random.default_rng(1), (5, 8, 12, 18)
-    level, papers = decide.nominal_level(schedule, 0.05), 4_000
+    level, papers = decide.nominal_level(schedule), 4_000
     ours = rng.normal(size=(papers, 18))
     from scipy import stats
 

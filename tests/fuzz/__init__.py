@@ -4,9 +4,7 @@ A case names the kernels that it calls, draws a small input, and has two routes 
 Python by the definition. Where many outcomes are right (random edits, heuristics) the outcome compared is what must
 hold of any of them. Inputs have at most a handful of records or nodes, so that the run without JIT is feasible, too.
 
-    python -m fuzz [--inputs N] [--kernel NAME ...] [--seed S] [--index I]     (in the folder `tests`)
-
-An input follows from the seed, the case's name and its index alone: a failure is replayed by `--index`.
+An input follows from the seed, the case's name and its index alone: `cases()[name].failure(seed, index)` replays it.
 """
 
 import zlib

@@ -1,5 +1,3 @@
-"""Cells of the simplex of weights: what they decide, how much they hold, where they are cut."""
-
 import itertools
 
 import numpy as np
@@ -47,17 +45,11 @@ def held(rows, owner, point, least):
 
 
 def held_comp(rows, owner, points):
+    """No point holds more than the bound; what is best held is counted again where the search has seen it."""
     bound, place, best, seen = weight_cells.held_at_most(rows, owner, -1.0)
     above = all(envelope(rows, owner, point) <= bound + 1e-9 for point in [*points, place, seen])
     by_rounding = held(rows, owner, seen, 1e-12) <= best <= held(rows, owner, seen, -1e-12)
-    return above, best, best <= bound + 1e-9, place.sum(), place.min() >= 0, by_rounding
-
-
-def held_ref(rows, owner, points):
-    # What is best held follows from where the search looks: it is counted again there. No point drawn may hold more
-    # than the bound, which `above` says of something that is greater still.
-    best = weight_cells.held_at_most(rows, owner, -1.0)[2]
-    return True, best, True, 1.0, True, True
+    return above, by_rounding, best <= bound + 1e-9, abs(place.sum() - 1) < 1e-9, place.min() >= 0
 
 
 def draw_game(rng):
@@ -99,7 +91,7 @@ def cut_comp(rows, owner, place):
 
 CASES = [
     Case(("weight_cells.settle",), draw_cell, settle_comp, settle_ref),
-    Case(("weight_cells.held_at_most",), draw_undecided, held_comp, held_ref),
+    Case(("weight_cells.held_at_most",), draw_undecided, held_comp),
     Case(("weight_cells.matrix_game",), draw_game, game_comp, game_ref),
     Case(("weight_cells.where_to_cut",), draw_to_cut, cut_comp),
 ]

@@ -40,14 +40,10 @@ def renamed(dense, order):
     return packed(dense[np.ix_(order, order)])
 
 
-def inverse(order):
-    return np.argsort(order)
-
-
 def pack_comp(dense, order):
     bits, middle = np.zeros_like(packed(dense)), len(dense) // 2
     for low, high in ((0, middle), (middle, len(dense))):
-        bitset.pack_lists(*rows(dense), order, inverse(order), low, high, bits)
+        bitset.pack_lists(*rows(dense), order, np.argsort(order), low, high, bits)
     return bits
 
 
@@ -59,11 +55,6 @@ def ordered(dense):
         order.insert(0, least)
         left.remove(least)
     return order
-
-
-def draw_members(rng):
-    dense = graph(rng)
-    return dense, some(rng, len(dense))
 
 
 def colours(dense, members):
@@ -95,20 +86,12 @@ def tree(dense, target, *, every, budget):
 
 def cut_comp(dense):
     """Cut a graph at the root and list, by definition, the largest cliques of its parts."""
-    size = len(naive.max_cliques(len(dense), edge_set(dense))[0])
+    size = len(naive.max_cliques(dense)[0])
     found = []
     for part, v, _ in search._Tree(packed(dense), len(dense), size).cut():
-        inner = naive.max_cliques(part.size, edge_set(dense[np.ix_(part, part)])) if part.size else [()]
+        inner = naive.max_cliques(dense[np.ix_(part, part)])
         found += [tuple(sorted([v, *part[list(one)].tolist()])) for one in inner if len(one) == size - 1]
     return sorted(found)
-
-
-def cut_ref(dense):
-    return sorted(naive.max_cliques(len(dense), edge_set(dense)))
-
-
-def edge_set(dense):
-    return {(a, b) for a, b in combinations(range(len(dense)), 2) if dense[a, b]}
 
 
 def search_comp(dense, budget):
@@ -117,7 +100,7 @@ def search_comp(dense, budget):
 
 
 def search_ref(dense, budget):
-    found = naive.max_cliques(len(dense), edge_set(dense))
+    found = naive.max_cliques(dense)
     return True, len(found[0]), sorted(found)
 
 
@@ -155,7 +138,7 @@ def climb_comp(dense, first, word, patience):
     best = np.empty(len(dense), np.int64)
     size, moves = clique_climb.climb(packed(dense), first, patience, np.array([word], np.uint64), best)
     members = best[:size].tolist()
-    largest = len(naive.max_cliques(len(dense), edge_set(dense))[0])
+    largest = len(naive.max_cliques(dense)[0])
     return is_clique(dense, members) and len(set(members)) == size, 1 <= size <= largest, bool(moves >= patience)
 
 
@@ -219,10 +202,6 @@ def first_fit(dense):
     return max(colour.values()) + 1
 
 
-def draw_prune(rng):
-    return wide_graph(rng), int(rng.integers(1, 4))
-
-
 def prune_comp(dense, need):
     """Every clique of need + 2 survives; no new edge comes; both ends agree."""
     bits, n = packed(dense), len(dense)
@@ -268,11 +247,6 @@ def prune_lists_ref(dense, need):
     return kept, len(kept)
 
 
-def draw_kept(rng):
-    dense = wide_graph(rng)
-    return dense, rng.random(len(dense)) < rng.random()
-
-
 def select_comp(dense, kept):
     starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept)
     order = np.flatnonzero(kept)
@@ -288,8 +262,8 @@ def select_ref(dense, kept):
 
 
 def draw_core(rng):
-    dense, kept = draw_kept(rng)
-    return dense, np.flatnonzero(kept), int(rng.integers(2, 5))
+    dense = wide_graph(rng)
+    return dense, some(rng, len(dense)), int(rng.integers(2, 5))
 
 
 def core_comp(dense, core, share):
@@ -316,7 +290,7 @@ CASES = [
     ),
     Case(
         ("bitset.permute_rows",), draw_renamed,
-        lambda d, order: bitset.permute_rows(packed(d), order, inverse(order)), renamed,
+        lambda d, order: bitset.permute_rows(packed(d), order, np.argsort(order)), renamed,
     ),
     Case(
         ("bitset.unpack_lists",), lambda rng: (wide_graph(rng),),
@@ -326,11 +300,11 @@ CASES = [
         ("clique.degeneracy_order",), lambda rng: (graph(rng),), lambda d: clique.degeneracy_order(packed(d)), ordered,
     ),
     Case(
-        ("clique.count_colours",), draw_members,
+        ("clique.count_colours",), lambda rng: (d := graph(rng), some(rng, len(d))),
         lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,
     ),
     Case(("clique.advance",), lambda rng: (graph(rng), int(rng.integers(1, 4))), search_comp, search_ref),
-    Case(("clique.branching_set",), lambda rng: (graph(rng),), cut_comp, cut_ref),
+    Case(("clique.branching_set",), lambda rng: (graph(rng),), cut_comp, naive.max_cliques),
     Case(
         ("clique_published.advance",), draw_published, published_search,
         lambda dense, limit, _: naive.published_search(dense, limit),
@@ -338,7 +312,7 @@ CASES = [
     Case(("clique_climb.climb",), draw_climb, climb_comp),
     Case(
         ("clique_prefix.prefix_lists",), draw_renamed,
-        lambda d, order: clique_prefix.prefix_lists(*rows(d), order, inverse(order)),
+        lambda d, order: clique_prefix.prefix_lists(*rows(d), order, np.argsort(order)),
         lambda d, order: prefixes(d[np.ix_(order, order)]),
     ),
     Case(
@@ -349,7 +323,7 @@ CASES = [
         ("clique_prefix.colours_lists",), lambda rng: (graph(rng),),
         lambda d: clique_prefix.colours_lists(*prefixes(d)), first_fit,
     ),
-    Case(("clique_reduce.prune_bits",), draw_prune, prune_comp),
+    Case(("clique_reduce.prune_bits",), lambda rng: (wide_graph(rng), int(rng.integers(1, 4))), prune_comp),
     Case(("clique_reduce.count_shared",), lambda rng: (graph(rng),), shared_comp, shared_ref),
     Case(
         ("clique_reduce.prune_lists",), lambda rng: (graph(rng), int(rng.integers(1, 4))),
@@ -357,7 +331,7 @@ CASES = [
     ),
     Case(
         ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes"),
-        draw_kept, select_comp, select_ref,
+        lambda rng: (d := wide_graph(rng), rng.random(len(d)) < rng.random()), select_comp, select_ref,
     ),
     Case(
         ("clique_reduce.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),

@@ -205,6 +205,34 @@ def propagation_comp(left, right, crawled, directed, partners, theta):
     return injective, settled
 
 
+def match_comp(left, right, crawled, directed, partners, theta):
+    """Find each node's best match: its score is the largest by Algorithm 10.1, and stands out as far as it says."""
+    n = len(left)
+    maps = np.full((2, n), -1, np.int64)
+    maps[0, partners[:, 0]], maps[1, partners[:, 1]] = partners[:, 1], partners[:, 0]
+    sides = [side(dense, c, directed) for dense, c in zip((left, right), crawled, strict=True)]
+    usable = [(to >= 0) & c[to] for to, c in zip(maps, crawled[::-1], strict=True)]
+    pairs = [(d | d.T, d.T, use) for d, use in zip((left, right), usable, strict=True)]
+    both, incoming = (tuple((p[k] & p[2]).sum(axis=1).astype(np.int32) for p in pairs) for k in (0, 1))
+    work = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n + 1, np.int32), 1 / np.sqrt(np.r_[1, 1 : n + 1])
+    naive = [naive_propagation.neighbours(d) for d in (left, right)]
+    known, mapping = [{*np.flatnonzero(c).tolist()} for c in crawled], dict(partners.tolist())
+    right_ones = []
+    for node in range(n):
+        scores = [naive_propagation.score(node, other, *naive, mapping, *known) for other in range(n)]
+        if directed:
+            best, clear, found = propagation.best_match(node, *sides, *maps, both, incoming, work)
+        else:
+            best, clear, found = propagation.best_of_crawled(node, *(s[4:6] for s in sides), maps[0], n, *both, work)
+        *_, second, largest = sorted(scores)
+        if largest == 0 or np.std(scores) < 1e-9:
+            right_ones.append(best < 0 or clear >= 0)
+        else:
+            told = found, scores[best], clear
+            right_ones.append(np.allclose(told, (largest, largest, (largest - second) / np.std(scores)), atol=1e-6))
+    return *right_ones, not work[0].any(), not work[1].any()
+
+
 def draw_groups(rng):
     dense = graph(rng)
     if rng.random() < 0.6:
@@ -253,4 +281,5 @@ CASES = [
     Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),
     Case(("quasi_clique.grow", "clique_climb.random_number"), draw_product, quasi_comp),
     Case(("propagation.propagate_mapping",), draw_propagation, propagation_comp),
+    Case(("propagation.best_match", "propagation.best_of_crawled"), draw_propagation, match_comp),
 ]  # fmt: skip

@@ -1,5 +1,3 @@
-"""Degree sequences, and graphs that are given new degrees: what any outcome of the random edits must satisfy."""
-
 import itertools
 
 import networkx as nx
@@ -88,25 +86,18 @@ def draw_construction(rng):
     return dense, residual, bool(rng.random() < 0.5), bool(rng.random() < 0.5), int(rng.integers(2**32))
 
 
-def realise_comp(dense, residual, largest_first, strict, seed):
-    u, v, missing = realise.realise(*rows(dense), residual, largest_first, strict, np.random.default_rng(seed))
-    new = pairs_of(u, v)
-    return (
-        simple(new) and not any(dense[pair] for pair in new),
-        residual - dense_of(new, len(dense)).sum(axis=1) if (missing >= 0).all() else None,
-    ), missing
-
-
 def simple(pairs):
     return len(set(pairs)) == len(pairs) and all(a != b for a, b in pairs)
 
 
-def realise_holds(*given):
-    (new, left), missing = realise_comp(*given)
+def realise_comp(dense, residual, largest_first, strict, seed):
+    u, v, missing = realise.realise(*rows(dense), residual, largest_first, strict, np.random.default_rng(seed))
+    new = pairs_of(u, v)
+    left = residual - dense_of(new, len(dense)).sum(axis=1)
     # Without edges in the way and the largest first, Havel and Hakimi's order never fails on a graphic sequence.
-    dense, residual, largest_first = given[:3]
     sure = largest_first and not dense.any() and is_graphic(residual)
-    return new, left is not None and bool((left == missing).all()), not sure or not missing.any()
+    fits = simple(new) and not any(dense[pair] for pair in new)
+    return fits, (left == missing).all() and (missing >= 0).all(), not sure or not missing.any()
 
 
 def draw_excess(rng):
@@ -162,27 +153,23 @@ def patch_comp(dense, add, cut):
     return edits.patch_rows(*rows(dense), *columns(add), *columns(cut))
 
 
-def patch_ref(dense, add, cut):
-    return rows((dense | dense_of(add, len(dense))) & ~dense_of(cut, len(dense)))
+def patched(dense, add, cut):
+    return (dense | dense_of(add, len(dense))) & ~dense_of(cut, len(dense))
 
 
 def draw_settle(rng):
     dense, add, cut = draw_patch(rng)
     short, excess = rng.integers(0, 3, len(dense)), rng.integers(0, 3, len(dense))
     excess[short > 0] = 0
-    now = patch_degrees(dense, add, cut)
+    now = patched(dense, add, cut).sum(axis=1)
     return dense, add, cut, short, np.minimum(excess, now), int(rng.integers(2**32))
-
-
-def patch_degrees(dense, add, cut):
-    return ((dense | dense_of(add, len(dense))) & ~dense_of(cut, len(dense))).sum(axis=1)
 
 
 def settle_comp(dense, add, cut, short, excess, seed):
     low, high = short.copy(), excess.copy()
     tables = edits.settle(*rows(dense), *columns(add), *columns(cut), low, high, 10, np.random.default_rng(seed))
     new, old = (pairs_of(*list_edges(table)) for table in tables)
-    change = patch_degrees(dense, new, old) - patch_degrees(dense, add, cut)
+    change = patched(dense, new, old).sum(axis=1) - patched(dense, add, cut).sum(axis=1)
     fits = simple(new) and simple(old) and not any(dense[p] for p in new) and all(dense[p] for p in old)
     return fits, bool((change == (short - low) - (excess - high)).all()), bool((low >= 0).all() and (high >= 0).all())
 
@@ -240,10 +227,10 @@ CASES = [
     Case(("degrees.anonymise_sequence",), draw_sequence, sequence_comp, sequence_ref),
     Case(("probing.is_realisable",), draw_degrees, _probing.is_realisable, is_graphic),
     Case(("degrees.may_extend",), draw_residual, may_extend_comp),
-    Case(("realise.realise",), draw_construction, realise_holds),
+    Case(("realise.realise",), draw_construction, realise_comp),
     Case(("realise.drop_edges",), draw_excess, drop_comp),
     Case(("realise.switch_stubs",), draw_stubs, stubs_comp),
-    Case(("edits.patch_rows",), draw_patch, patch_comp, patch_ref),
+    Case(("edits.patch_rows",), draw_patch, patch_comp, lambda *given: rows(patched(*given))),
     Case(("edits.settle", "edgeset.list_edges"), draw_settle, settle_comp),
     Case(("swaps.greedy_swaps",), draw_swaps, swaps_comp("greedy")),
     Case(("swaps.targeted_swaps",), draw_swaps, swaps_comp("targeted")),

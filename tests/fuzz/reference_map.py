@@ -1,5 +1,3 @@
-"""Places and secret points: what a kernel finds is what was drawn, and its formulas are those of the haversine."""
-
 import numpy as np
 
 from fuzz import Case
@@ -102,7 +100,6 @@ def cone_comp(records, references, f):
 
 def orient_comp(records, references, f):
     """A sign and shift that are found explain the values: they are the ones drawn."""
-    del f
     x, value = vectors(records), 5.0 - haversine(records, references[0, :1])[:, 0]
     r = np.empty(3)
     sign, shift = columns.orient_column(x, value, np.arange(len(x))[None], TOL, len(x), r)
@@ -111,7 +108,6 @@ def orient_comp(records, references, f):
 
 def linear_comp(records, references, f):
     """The slopes are those of the residuals: moving everything a metre changes them as the slopes say."""
-    del f
     points = vectors(np.concatenate([records, references[:, 0]]))
     n, m = len(records), len(references)
     record, reference = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)

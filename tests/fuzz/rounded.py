@@ -1,5 +1,3 @@
-"""Coordinates of rounded distances: windows, bounds and violations written out for each pair of records."""
-
 import numpy as np
 
 import naive_reference_sets as naive

@@ -1,6 +1,5 @@
-"""A short run of the fuzzing (`make fuzz` is the long one), and that its table leaves no kernel out."""
-
 import ast
+import os
 from pathlib import Path
 
 import numba
@@ -14,8 +13,8 @@ CASES = fuzz.cases()
 KERNEL_ROOMS = {"reident.kernels", *(f"reident.kernels.{room.name}" for room in PACKAGE.glob("kernels/[a-z]*"))}
 COVERED = {kernel for case in CASES.values() for kernel in case.kernels}
 
-#: Of each case; the long run goes on from there.
-INPUTS = 20
+#: Of each case; `make fuzz` goes on from there.
+INPUTS = int(os.environ.get("REIDENT_INPUTS", "20"))
 
 
 def called_from_outside():

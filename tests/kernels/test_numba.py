@@ -1,5 +1,3 @@
-"""How kernels are compiled: options, threads, and a cache that several processes fill or that is damaged."""
-
 import ast
 import importlib.util
 import os

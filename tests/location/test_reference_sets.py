@@ -1,5 +1,3 @@
-"""The attack on reference sets: equations by hand, true coordinates of drawn embeddings, and matrices without any."""
-
 import math
 
 import numpy as np

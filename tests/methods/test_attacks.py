@@ -1,5 +1,3 @@
-"""Networks and answers go through the engine of the maps; every attack by name says something about some release."""
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""A mask and an attack from a package outside: by entry point or registered, they are everywhere; no file changes."""
-
 import contextlib
 import json
 import subprocess

@@ -1,5 +1,3 @@
-"""Every measure of utility by name: against plain loops, 1 for the original, less where a method destroys it."""
-
 import itertools
 import math
 from collections import Counter

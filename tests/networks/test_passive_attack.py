@@ -1,16 +1,11 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import naive_propagation
 from reident import DataError
 from reident.data import sample_network
-from reident.kernels.networks.propagation import best_match, best_of_crawled
 from reident.networks import find_seeds, mapping_quality, naive_anonymise, propagate, spectral_match
-from reident.networks.graph import as_directed_network, as_network
-from reident.networks.propagation import _side
+from reident.networks.graph import as_network
 from reident.networks.spectral import _spectral
 
 
@@ -106,51 +101,3 @@ def test_the_same_network_is_matched_under_other_names():
     assert set(match.margins) == set(truth)
     assert min(match.margins.values()) > 0
     assert find_seeds(release.network, network, method="spectral").mapping.items() <= truth.items()
-
-
-def sizes(graph, side, other, ahead):
-    """Count mapped neighbours whose partner is crawled, among all links and among incoming ones."""
-    valid = {u for u in graph if ahead[u] >= 0 and other[6][ahead[u]]}
-    both = [len((set(graph.predecessors(u)) | set(graph.successors(u))) & valid) for u in graph]
-    return np.array(both, np.int32), np.array([len(set(graph.predecessors(u)) & valid) for u in graph], np.int32)
-
-
-@given(st.integers(0, 10_000), st.booleans())
-@settings(max_examples=30)
-def test_best_match_equals_algorithm_10_1(seed, directed):
-    rng = np.random.default_rng(seed)
-    n = 12
-    san, aux = (nx.gnp_random_graph(n, 0.35, seed=seed + i, directed=directed) for i in range(2))
-    crawled = [{int(u) for u in range(n) if not directed or rng.random() < 0.7} for _ in range(2)]
-    known = rng.permutation(n)[:6]
-    partner = rng.permutation(n)[:6]
-    mapping = dict(zip(known.tolist(), partner.tolist(), strict=True))
-    ahead, back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    ahead[known], back[partner] = partner, known
-    left, right = (
-        _side(as_directed_network(g), directed, c if directed else None, "crawled")
-        for g, c in zip((san, aux), crawled, strict=True)
-    )
-    san, aux = (g if directed else g.to_directed() for g in (san, aux))
-    sides = [naive_propagation.neighbours(nx.to_numpy_array(g, dtype=bool)) for g in (san, aux)]
-    size_left, size_right = sizes(san, left, right, ahead), sizes(aux, right, left, back)
-    roots = 1 / np.sqrt(np.maximum(np.arange(n + 1.0), 1))
-    work = (np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n + 1, np.int32), roots)
-    for node in range(n):
-        ref = [naive_propagation.score(node, other, *sides, mapping, *crawled) for other in range(n)]
-        pairs = zip(size_left, size_right, strict=True)
-        both, incoming = pairs
-        if directed:
-            best, stands_out, found = best_match(node, left, right, ahead, back, both, incoming, work)
-        else:
-            best, stands_out, found = best_of_crawled(node, left[4:6], right[4:6], ahead, n, *both, work)
-        deviation = np.std(ref)
-        if max(ref) == 0 or deviation < 1e-9:
-            assert best < 0 or stands_out >= 0
-            continue
-        ranked = sorted(ref)
-        assert found == pytest.approx(ranked[-1])
-        assert ref[best] == pytest.approx(ranked[-1])
-        assert stands_out == pytest.approx((ranked[-1] - ranked[-2]) / deviation, abs=1e-6)
-        assert not work[0].any()
-        assert not work[1].any()

@@ -1,5 +1,3 @@
-"""Notebooks that are experiments run by plain papermill and by `reident reproduce`; wrong parameters are refused."""
-
 import re
 
 import nbformat

@@ -1,5 +1,3 @@
-"""Every notebook that is no experiment runs from top to bottom with small parameters."""
-
 from pathlib import Path
 
 import pytest

@@ -100,9 +100,8 @@ def unlike(name, good):
         if not isinstance(good, gpd.GeoDataFrame):
             yield DataError, pd.concat([good, good], axis=1)
     elif columns_of(good):
-        yield from (
-            (ParameterError, value) for value in (["absent"], [good, good] if isinstance(good, str) else good * 2)
-        )
+        twice = [good, good] if isinstance(good, str) else good * 2
+        yield from ((ParameterError, value) for value in (["absent"], twice))
     elif isinstance(good, list) and good and all(type(value) in (int, float) for value in good):
         yield from (((DataError, ParameterError), value) for value in (["a"] * len(good), [NAN] * len(good)))
     elif callable(good):
@@ -124,9 +123,20 @@ OTHERWISE = {
 }
 
 
+def together(good):
+    """Yield parameter, error and value for what does not fit another argument of the good call."""
+    matrices = [name for name, value in good.items() if value is D]
+    yield from ((name, DataError, D[:3, :3]) for name in matrices[1:])
+    if {"quasi", "sensitive"} <= good.keys():
+        yield "sensitive", ParameterError, good["quasi"]
+    if not {"known", "quasi"} <= good.keys():  # places may be linked without labels
+        yield from ((name, ParameterError, []) for name in ("quasi", "columns") if columns_of(good.get(name)))
+
+
 def derived():
     """Yield function, parameter, error and value."""
     for function in sorted(GOOD):
+        yield from ((function, *each) for each in together(GOOD[function]) if (function, each[0]) not in OTHERWISE)
         rules = described(target(function))
         for name in inspect.signature(target(function)).parameters:
             rule = rules.get(name)

@@ -1,5 +1,3 @@
-"""The explorer without a browser: what it offers, draws and tells; its code runs; nothing stale stays."""
-
 import contextlib
 import io
 import re

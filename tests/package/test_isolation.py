@@ -1,5 +1,3 @@
-"""Code that is not ours does not run: modules and configuration in folders of data, pickles, clients of others."""
-
 import contextlib
 import json
 import os

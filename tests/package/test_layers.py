@@ -1,5 +1,3 @@
-"""Imports go downwards only, and methods that must meet in experiments do not know of one another."""
-
 import ast
 import re
 import subprocess
@@ -109,22 +107,6 @@ def test_at_most_eight_imports_lead_from_one_kind_to_another():
     assert len(PAIRS) <= 8
     for path, name in PAIRS:
         assert name in set(imports(PACKAGE / path)), f"{path} no longer imports {name}: take it off the list"
-
-
-def role(path):
-    """Return the word with which a module of a method begins, "" for one without."""
-    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition(".")[0]
-
-
-#: Roles that do not know of one another; metrics measure what the others make.
-APART = {"Anonymiser": {"Attack"}, "Attack": {"Anonymiser"}, "Metric": {"Anonymiser", "Attack", "Mechanism"}}
-
-
-def test_attacks_and_anonymisers_meet_in_sweeps_only():
-    for path in modules():
-        for name in imports(path) if role(path) in APART else ():
-            other = PACKAGE / (name.replace(".", "/") + ".py")
-            assert not other.is_file() or role(other) not in APART[role(path)], f"{path} imports {name}"
 
 
 def test_kernels_know_arrays_only():

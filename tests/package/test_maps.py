@@ -1,5 +1,3 @@
-"""Risk-utility maps: the ring follows the bars, the printed and the interactive map agree, names are no script."""
-
 import itertools
 import json
 import re

@@ -1,5 +1,3 @@
-"""Nothing of a user's is lost: only files that a record of ours names are removed or replaced."""
-
 import json
 
 import pandas as pd

@@ -1,5 +1,3 @@
-"""The static site: made from stored results only, with links that lead somewhere."""
-
 import re
 import runpy
 from pathlib import Path

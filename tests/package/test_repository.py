@@ -1,13 +1,16 @@
-"""What is committed: data as registered, notebooks stripped, nothing of a machine or a registry."""
-
 import hashlib
+import inspect
 import json
+import os
+import pkgutil
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import public
 from reident.data import datasets
 from reident.data.datasets import data_folder
 from reident.runner._parameters import notebook_defaults
@@ -67,3 +70,77 @@ def test_no_file_names_a_machine_or_a_package_registry():
         text = path.read_text(encoding="utf-8", errors="replace")
         found = [host for host in _HOSTS if host in text] + _MACHINE.findall(text)
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "GUIDE.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_what_is_named_is_there(page):
+    for named in re.findall(r"`(reident(?:\.\w+)+)[`(]", page.read_text(encoding="utf-8")):
+        pkgutil.resolve_name(named)
+
+
+def test_the_example_of_the_readme_runs(capsys):
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)[1]
+    assert len(example.splitlines()) <= 12
+    exec(compile(example, "README.md", "exec"), {})
+    assert "precision=" in capsys.readouterr().out
+
+
+#: What numpydoc finds fault with that holds here: sections there and complete. Types and descriptions may stand at
+#: another function ("As for `max_clique`."), and names that belong together may share a line.
+HELD = "GL02 GL03 GL05 GL06 GL07 GL08 GL09 PR01 PR02 PR06 RT01 SS01 SS02 SS03 SS04 YD01".split()  # noqa: SIM905
+
+
+def test_a_public_function_documents_parameters_result_and_errors():
+    validate = pytest.importorskip("numpydoc.validate").validate
+    for name in public.HOMES:
+        function = public.named(name)
+        if inspect.isfunction(function):
+            own = inspect.unwrap(function)
+            faults = validate(f"{own.__module__}.{own.__qualname__}")["errors"]
+            assert [fault for fault in faults if fault[0] in HELD] == [], name
+            source = inspect.getsource(own).split('"""')[-1]
+            if re.search(r"\braise \w+Error|\bcheck_(?!rng)\w+\(", source):
+                assert re.search(r"^Raises\n------", inspect.getdoc(function), flags=re.MULTILINE), name
+
+
+SCRIPT = """
+import pandas as pd
+import reident as rd
+
+people = pd.DataFrame({"lat_deg": [50.1, 50.2], "lon_deg": [8.6, 8.7]})
+moved = rd.places.mask_disc(people, radius_m=100.0, rng=1)
+share: float = rd.linkage_quality(pd.DataFrame(), pd.DataFrame()).precision
+rd.mask_disk
+rd.places.mask_disc(people, radius=1.0)
+wrong: str = rd.linkage_quality
+"""
+WRONG = {
+    8: 'has no attribute "mask_disk"',
+    9: 'Unexpected keyword argument "radius"',
+    10: "Incompatible types in assignment",
+}
+
+
+#: Types of other packages take ten times as long to read and are not needed here.
+OURS_ALONE = """
+[mypy]
+follow_imports = skip
+[mypy-numpy,numpy.*]
+follow_imports_for_stubs = True
+[mypy-reident,reident.*]
+follow_imports = silent
+"""
+
+
+@pytest.mark.slow
+def test_a_users_script_is_type_checked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    (tmp_path / "mypy.ini").write_text(OURS_ALONE)
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--config-file", str(tmp_path / "mypy.ini")]
+    command += ["--cache-dir", str(tmp_path / "cache"), str(script)]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    complaints = {int(line.split(":")[1]): line for line in done.stdout.splitlines() if ": error:" in line}
+    assert set(complaints) == set(WRONG), done.stdout
+    assert all(said in complaints[number] for number, said in WRONG.items())

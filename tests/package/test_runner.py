@@ -181,7 +181,7 @@ def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, mon
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sys.modules["reident.runner._execute"], "_execute", full)
+    monkeypatch.setattr(sys.modules["reident.runner._execute"], "execute", full)
     monkeypatch.setattr(runner, "write_index", full)
     (record,) = run_notebooks([NotebookRun("a", notebook)], tmp_path, progress=False)
     assert record["error"]["type"] == "DataError"

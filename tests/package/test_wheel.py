@@ -1,5 +1,3 @@
-"""The wheel, installed in an empty environment, does what the checkout does: the checkout is not needed."""
-
 import os
 import subprocess
 import sys

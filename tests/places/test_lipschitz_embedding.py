@@ -45,25 +45,6 @@ def test_spatial_tree_gives_the_same_release(monkeypatch):
     np.testing.assert_array_equal(embed_distances(lat, lon, **options), by_looking_at_all)
 
 
-def test_accuracy_moves_as_the_paper_conjectures():
-    # Conjectures 1 to 3: better with more sets, worse with larger sets, short distances better than long ones.
-    lat, lon = places(40)
-    true = great_circle_km(lat, lon)[np.triu_indices(40, 1)]
-
-    def kept(d, k):
-        draws = [
-            embed_distances(lat, lon, n_reference_sets=d, reference_set_size=k, area=GERMANY, rng=seed)
-            for seed in range(5)
-        ]
-        return np.mean(draws, axis=0)[np.triu_indices(40, 1)] / true
-
-    few, many, large = kept(3, 2), kept(30, 2), kept(30, 12)
-    assert few.mean() < many.mean()
-    assert large.mean() < many.mean()
-    short = true < np.median(true)
-    assert large[short].mean() > large[~short].mean()
-
-
 def test_frame_is_transformed_and_united():
     frame = gpd.GeoDataFrame(geometry=[box(6, 47.3, 10, 55), box(10, 47.3, 15, 55)], crs="EPSG:4326")
     lat, lon = places(6)

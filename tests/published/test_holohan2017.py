@@ -54,7 +54,7 @@ def test_table_4_of_adult(k, share):
     published = datasets.published("holohan2017", "table4").query(f"dataset == 'adult' and k == {k}")
     assert published["suppressed_percent"].item() == share
     assert len(draw("adult", SEED).table) == 32_440
-    release = anonymous("ola", k, case="adult", dataset=SEED)
+    release = anonymous(draw("adult", SEED), "ola", k)
     assert round(100 * release.n_suppressed / 32_440, 2) == share
 
 
@@ -62,8 +62,7 @@ def test_the_suppression_of_a_trial_against_the_public_step():
     """`trial` counts what `confidence_suppression` suppresses; the risk left is that of the other records."""
     call = {"method": "mondrian", "k": 10, "epsilon": 4.0, "case": "michigan", "n_records": 900}
     rows = trial(np.random.default_rng(5), **call, confidences=[0.9])
-    values, classes = released("mondrian", 10, loss="discernibility", suppression_limit=0.05, case="michigan",
-                               dataset=SEED, n_records=900, spread=1.0)  # fmt: skip
+    values, classes = released(draw("michigan", SEED, n_records=900), "mondrian", 10)
     scales = class_noise_scales(values, classes, epsilon=4.0)
     noisy = simulate_class_noise(values, classes, scales, rng=np.random.default_rng(5))
     attack = rd.tables.nearest_record_attack(values, noisy, classes)

@@ -55,12 +55,6 @@ def test_table_3_within_its_sampling_error(row):
     assert row["variance_km2"] == pytest.approx(reference.variance_km2, rel=z * np.sqrt((kurtosis - 1) / 1000))
 
 
-def test_example_9_has_two_maximum_cliques():
-    """One record faces two that lie closer together than the window."""
-    graph = compatibility_graph([1], np.zeros((1, 1)), [1, 1], np.array([[0, 0.5], [0.5, 0]]), window_km=(-1, 1))
-    assert len(max_cliques(graph, rng=0).cliques) == 2
-
-
 def largest_common_subgraph(labels, distances, window_km):
     """Return the size of the largest matching of equal labels whose distances agree, by trying every matching."""
     n = len(labels[0])

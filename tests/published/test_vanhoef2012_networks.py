@@ -130,11 +130,6 @@ def test_added_edges_of_a_graph_with_names_are_found():
     assert found["recall_pruned"] < found["recall"]
 
 
-def test_figure_7_2_two_degrees_give_a_link_away():
-    star = nx.Graph([("A", "C"), ("B", "C"), ("D", "C")])
-    assert rd.networks.edge_disclosure(star, star, certainty=1.0).true_share == 1
-
-
 def test_figure_9_2_one_edge_makes_the_example_anonymous():
     example = nx.Graph([("1", "2"), ("1", "3"), ("2", "3"), ("1", "4"), ("3", "4"), ("2", "5"), ("5", "6")])
     enough = []

@@ -1,5 +1,3 @@
-"""The privacy budget: exact, adaptive, and refusing before an answer exists."""
-
 import copy
 import multiprocessing
 import pickle

@@ -1,5 +1,3 @@
-"""Degrees under edge differential privacy: the two sensitivities by brute force, privacy loss, isotonic regression."""
-
 import itertools
 
 import networkx as nx

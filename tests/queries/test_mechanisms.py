@@ -138,21 +138,3 @@ def test_hard_queries_run_out():
     assert mechanism.answer([1, 0, 0, 0]).is_hard
     with pytest.raises(ParameterError, match="were hard"):
         mechanism.answer([1, 0, 0, 0])
-
-
-def test_median_mechanism_beats_independent_noise_at_equal_budget():
-    """1,000 queries: independent Laplace noise at epsilon / 1,000 each against ten hard answers, twice."""
-    databases, epsilon = small_databases(8, 6), 5.0
-    rng = np.random.default_rng(3)
-    median, independent = [], []
-    for seed in range(2):
-        data = 300 * databases[rng.integers(len(databases))]
-        mechanism = queries.MedianMechanism(
-            data, databases, epsilon=epsilon, max_hard=10, tolerance=140, unit=300, rng=seed
-        )
-        for query in queries_of(8, 1000, seed):
-            if mechanism.hard_left:
-                median.append(abs(mechanism.answer(query).value - query @ data))
-            independent.append(abs(rng.laplace(0, 1000 / epsilon)))
-    assert len(median) > 1500
-    assert np.mean(median) < 0.5 * np.mean(independent)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from reident import k_anonymise
 from reident.tables import Hierarchy, intersection_attack, intersection_course
-from reident.tables.labels import LabelReader
 from samples import drawn
 
 TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}
@@ -124,26 +123,3 @@ def test_suppressed_records_are_no_class_and_a_missing_value_is_no_knowledge():
     population = pd.DataFrame({"age": [25, np.nan]})
     attack = intersection_attack([release], population, quasi="age", sensitive="ill")
     assert [attack.candidates(person) for person in (0, 1)] == [["a"], ["a", "c"]]
-
-
-@pytest.mark.parametrize(
-    ("label", "covered"),
-    [
-        ("[20, 30]", [20, 25, 30]), ("[20, 30)", [20, 25]), ("(20; 30]", [25, 30]), ("20-30", [20, 25, 30]),
-        ("20 – 30", [20, 25, 30]), ("<= 25", [20, 25]), ("≥ 30", [30, 131]), ("> 30", [131]), ("2*", [20, 25]),
-        ("1*", [131]), ("1**", [131]), ("**", [20, 25, 30]), ("*", [20, 25, 30, 131]), ("{20, 131}", [20, 131]),
-        (frozenset([20, 131]), [20, 131]), (pd.Interval(20, 30, closed="left"), [20, 25]), ("25", [25]),
-        (25.0, [25]), (np.nan, [20, 25, 30, 131]), ("something", []),
-    ],
-)  # fmt: skip
-def test_reading_of_labels(label, covered):
-    values = pd.Index([20, 25, 30, 131])
-    reader = LabelReader(values, pd.Index([label], dtype=object, tupleize_cols=False))
-    assert values[reader.cover()[:, 0]].tolist() == covered
-
-
-def test_labels_by_a_hierarchy_or_its_table():
-    hierarchy = Hierarchy.from_mapping(TREE)
-    for form in (hierarchy, hierarchy.to_frame()):
-        covered = LabelReader(pd.Index(list(TREE)), pd.Index(["office", "fisher"]), form).cover()
-        assert covered.tolist() == [[True, False], [True, False], [False, False], [False, True]]

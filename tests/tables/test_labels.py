@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import reident as rd
 from commands import call
+from reident.tables import Hierarchy
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.tables.classes import text_of
 from reident.tables.labels import LabelReader, interval_of, texts_of
@@ -29,29 +30,42 @@ def test_the_texts_of_a_column_are_those_of_its_values(column):
     assert found.dropna().tolist() == naive.dropna().tolist()
 
 
+CODES = ["01067", "01097", "02625", "10115", "0106"]
+WORDS = {
+    "65 lat i więcej": (65, 100), "65 ans et plus": (65, 100), "65 y más": (65, 100), "65 anni e oltre": (65, 100),
+    "65 jaar en ouder": (65, 100), "65 år och äldre": (65, 100), "30 und älter": (30, 100), "powyżej 65 lat": (66, 100),
+    "moins de 20 ans": (20,), "menos de 20 años": (20,), "jusqu'à 20 ans": (21,), "do 20 lat": (21,),
+    "de 20 à 29 ans": (20, 30), "de 20 a 29 años": (20, 30), "od 20 do 29 lat": (20, 30),
+    "zwischen 20 und 29": (20, 30), "tussen 20 en 29 jaar": (20, 30), "20 bis unter 30 Jahre": (20, 30),
+}  # fmt: skip
+SIGNS = [
+    ("[20, 30]", [20, 25, 30]), ("[20, 30)", [20, 25]), ("(20; 30]", [25, 30]), ("20-30", [20, 25, 30]),
+    ("20 – 30", [20, 25, 30]), ("<= 25", [20, 25]), ("≥ 30", [30, 131]), ("> 30", [131]), ("2*", [20, 25]),
+    ("1*", [131]), ("1**", [131]), ("**", [20, 25, 30]), ("*", [20, 25, 30, 131]), ("{20, 131}", [20, 131]),
+    (frozenset([20, 131]), [20, 131]), (pd.Interval(20, 30, closed="left"), [20, 25]), ("25", [25]),
+    (25.0, [25]), (np.nan, [20, 25, 30, 131]), ("something", []),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("label", "covered"),
+    ("values", "label", "covered"),
     [
-        ("65 lat i więcej", range(65, 100)), ("65 ans et plus", range(65, 100)), ("65 y más", range(65, 100)),
-        ("65 anni e oltre", range(65, 100)), ("65 jaar en ouder", range(65, 100)), ("65 år och äldre", range(65, 100)),
-        ("powyżej 65 lat", range(66, 100)), ("moins de 20 ans", range(20)), ("menos de 20 años", range(20)),
-        ("de 20 à 29 ans", range(20, 30)), ("de 20 a 29 años", range(20, 30)), ("od 20 do 29 lat", range(20, 30)),
-        ("tussen 20 en 29 jaar", range(20, 30)), ("jusqu'à 20 ans", range(21)), ("do 20 lat", range(21)),
-        ("20 bis unter 30 Jahre", range(20, 30)), ("30 und älter", range(30, 100)),
-        ("zwischen 20 und 29", range(20, 30)),
+        *((range(100), label, list(range(*ends))) for label, ends in WORDS.items()),
+        *(([20, 25, 30, 131], *each) for each in SIGNS),
+        *((CODES, label, CODES[:n]) for label, n in (("0xxxx", 3), ("01xxx", 2), ("010##", 2), ("0106?", 1))),
     ],
-)  # fmt: skip
-def test_intervals_in_words_cover_what_they_say(label, covered):
-    ages = pd.Index(range(100))
-    assert ages[LabelReader(ages, pd.Index([label])).cover()[:, 0]].tolist() == list(covered)
+)
+def test_a_label_covers_what_it_says(values, label, covered):
+    values = pd.Index(values)
+    reader = LabelReader(values, pd.Index([label], dtype=object, tupleize_cols=False))
+    assert values[reader.cover()[:, 0]].tolist() == covered
 
 
-@pytest.mark.parametrize("label", ["0xxxx", "01xxx", "010##", "0106?"])
-def test_signs_in_place_of_digits_are_a_mask(label):
-    codes = pd.Index(["01067", "01097", "02625", "10115", "0106"])
-    shown = label.rstrip("x#?")
-    read = codes[LabelReader(codes, pd.Index([label])).cover()[:, 0]].tolist()
-    assert read == [code for code in codes if len(code) == 5 and code.startswith(shown)]
+def test_labels_by_a_hierarchy_or_its_table():
+    hierarchy = Hierarchy([["clerk", "office"], ["manager", "office"], ["farmer", "field"], ["fisher", "field"]])
+    for form in (hierarchy, hierarchy.to_frame()):
+        covered = LabelReader(pd.Index(["clerk", "manager", "farmer", "fisher"]), pd.Index(["office", "fisher"]), form)
+        assert covered.cover().tolist() == [[True, False], [True, False], [False, False], [False, True]]
 
 
 @pytest.mark.parametrize(

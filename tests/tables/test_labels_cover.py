@@ -1,5 +1,3 @@
-"""Every released label covers its value, by its own printed ends: over all hierarchies and anonymisers of labels."""
-
 import re
 from decimal import Decimal
 

@@ -1,5 +1,3 @@
-"""Bounds of learned linkage: no certificate below a ratio that a named measure attains."""
-
 from itertools import combinations
 
 import numpy as np

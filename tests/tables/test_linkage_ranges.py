@@ -1,5 +1,3 @@
-"""Ranges over all optimal weights and measures, against a grid of weights and against full linear programmes."""
-
 import itertools
 
 import numpy as np

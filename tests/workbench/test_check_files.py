@@ -1,5 +1,3 @@
-"""`reident check` on files as they come: places in metres and degrees, shapes, sheets and layers."""
-
 import re
 import sqlite3
 
@@ -153,26 +151,6 @@ def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
     verdict = rd.check(path, tmp_path / "o.csv", order, **options)
     assert not verdict.passed
     assert "holds 2 tables with content, 'Daten', 'Roh'" in verdict.sentence
-
-
-def test_the_sheet_of_the_original_can_be_named(tmp_path):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "age": rng.integers(18, 90, 400)})
-    with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
-        table.to_excel(book, sheet_name="2020", index=False)
-        table.assign(age=rng.permutation(table["age"])).to_excel(book, sheet_name="2021", index=False)
-    shown = table[["sex", "age"]].sample(frac=1, random_state=1)
-    shown.to_csv(tmp_path / "r.csv", index=False)
-    said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}
-    meant = rd.check(
-        tmp_path / "r.csv", rd.open_dataset(tmp_path / "o.xlsx", sheet="2020"), shown.index.to_numpy(), **said
-    )
-    other = rd.check(
-        tmp_path / "r.csv", rd.open_dataset(tmp_path / "o.xlsx", sheet="2021"), shown.index.to_numpy(), **said
-    )
-    sizes = table.groupby(["sex", "age"])["age"].transform("size")
-    assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
-    assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]
 
 
 def test_pairs_that_leave_released_records_out_are_refused(tmp_path):

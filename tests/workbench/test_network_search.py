@@ -1,5 +1,3 @@
-"""A network from an office's file to a checked release: what is advised passes, and what a check refuses is not."""
-
 import json
 import re
 import shlex
@@ -64,23 +62,6 @@ def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
     assert "By name of the node" in page
     assert "--recipe" not in page  # none was written
     assert "<td>p00</td>" in page
-
-
-def test_names_that_are_kept_refuse_and_pairs_tell_who_is_who():
-    named = nx.relabel_nodes(nx.cycle_graph(30), lambda node: f"person {node}")
-    kept = rd.check(named, named, "same order", attacks=["degree"])
-    assert not kept.passed
-    assert [finding.subject for finding in kept.findings] == ["nodes"]
-    graph = nx.barabasi_albert_graph(40, 2, seed=1)
-    order = np.random.default_rng(0).permutation(40)
-    moved = nx.relabel_nodes(graph, dict(enumerate(order.tolist())))
-    pairs = pd.DataFrame({"original_node": range(40), "released_node": order})
-    told = rd.check(moved, graph, pairs, attacks=["degree", "neighbourhood"])
-    assert [finding.subject for finding in told.findings] == ["persons", "nodes"]
-    # Equal degree: as sure as the class is small.
-    degrees = np.array([degree for _, degree in graph.degree()])
-    alone = 1 / np.array([(degrees == one).sum() for one in degrees])
-    assert told.worst >= alone.max() - 1e-9
 
 
 def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):

@@ -1,5 +1,3 @@
-"""Odd files as offices hand them over: what is printed about them is true, and nothing of them ends the work."""
-
 import json
 
 import numpy as np
@@ -196,6 +194,9 @@ def _visits(n=40):
     )
 
 
+VISITS = _visits().to_csv(sep=";", index=False)
+
+
 @pytest.mark.parametrize("name", ["book.xlsx", "file.parquet", "file.dta"])
 def test_dates_that_were_typed_as_texts_are_dates_in_every_kind_of_file(tmp_path, name):
     made = _visits()
@@ -241,26 +242,20 @@ def test_lines_of_units_and_repeated_names_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("below", "told"),
+    ("text", "told"),
     [
-        ("Summe;;780\n", "the last 1 record(s) begin with 'Summe'"),
-        ("Insgesamt:;;780\nQuelle: Amt;;\n", "the last 2 record(s) begin with 'Insgesamt:', 'Quelle: Amt'"),
-        ("", ""),
+        (f"{VISITS}Summe;;780\n", "the last 1 record(s) begin with 'Summe'"),
+        (f"{VISITS}Insgesamt:;;7\nQuelle: Amt;;\n", "the last 2 record(s) begin with 'Insgesamt:', 'Quelle: Amt'"),
+        (VISITS, ""),
+        ("x;y;z\n" + "a;;\n; b;\n;;1\n" * 10, ""),  # records with one value each are no remarks
     ],
 )
-def test_sums_and_remarks_below_a_table_are_told(tmp_path, below, told):
+def test_sums_and_remarks_below_a_table_are_told(tmp_path, text, told):
     path = tmp_path / "sum.csv"
-    path.write_text(_visits().to_csv(sep=";", index=False) + below, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     notes = [note for note in open_file(path).notes if note.startswith("the last")]
     assert len(notes) == bool(told)
     assert told in "".join(notes)
-
-
-def test_records_with_one_value_each_are_no_remarks(tmp_path):
-    path = tmp_path / "sparse.csv"
-    rows = [("a;;", "; b;", ";;1")[i % 3] for i in range(30)]
-    path.write_text("\n".join(["x;y;z", *rows]), encoding="utf-8")
-    assert not [note for note in open_file(path).notes if note.startswith("the last")]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
-
 import gzip
 
 import geopandas as gpd
@@ -12,6 +10,7 @@ from commands import call
 from reident.base import DataError, ParameterError
 from reident.workbench.columns import type_text
 from reident.workbench.numerals import decimals_of
+from reident.workbench.opening import describe
 from reident.workbench.recipe import open_by_recipe, recipe_of
 
 #: Cells as a clerk types them; every one of them must come back.
@@ -238,3 +237,89 @@ def test_geometries_are_counted_and_numbers_that_may_be_codes_are_noted(tmp_path
     assert any(note.startswith("2 record(s) are equal") for note in rd.workbench.open_file(tmp_path / "b.csv").notes)
     codes = rd.workbench.open_file(tmp_path / "a.csv", text="region")
     assert codes.columns.set_index("column")["type"]["region"] == "text"
+
+
+def odd():
+    n = 60
+    return pd.DataFrame(
+        {
+            "salary $ (gross_$)": ["$0 - $10 000", "$10 000 - $20 000"] * (n // 2),
+            "x$y_$": np.arange(n) % 7,
+            "caf\u00e9": range(n),
+            "cafe\u0301": list("ab") * (n // 2),  # the same name to Python
+            "\uff53\uff45\uff58": list("mf") * (n // 2),
+            "sex": list("mf") * (n // 2),
+            "rate": [np.inf, -np.inf, *(i / 3 for i in range(n - 2))],
+        }
+    )
+
+
+def test_a_file_with_odd_names_and_values_is_opened(tmp_path):
+    odd().to_csv(tmp_path / "odd.csv", index=False)
+    call(tmp_path, "open", "odd.csv", code=0)
+    assert (tmp_path / "recipe.yaml").stat().st_mode & 0o077 == 0
+
+
+def test_open_writes_over_no_recipe_and_no_data(tmp_path):
+    odd().to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "r.yaml").write_text("mine")
+    for line in ("open a.csv --out r.yaml", "open a.csv --out a.csv", "open a.csv --out a.csv --force"):
+        call(tmp_path, line, code=2)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "r.yaml"}
+    assert (tmp_path / "r.yaml").read_text() == "mine"
+
+
+def test_roles_are_proposed_with_a_reason():
+    n = 200
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "patient_id": np.arange(n),
+            "mail": [f"p{i}@example.org" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n),
+            "zip": rng.choice(["01067", "10115"], n),
+            "remarks": [f"was seen on day {i} and again later, see letter of the ward" for i in range(n)],
+            "hhid": np.arange(n) // 3,
+            "weight": rng.uniform(200, 900, n),
+            "weight_kg": rng.uniform(50, 90, n),
+            "income": rng.normal(9, 1, n),
+            "latitude": rng.uniform(50, 51, n),
+            "longitude": rng.uniform(8, 9, n),
+            "serum": rng.normal(0, 1, n),
+            "site": ["A"] * n,
+        }
+    )
+    found = describe(frame, {})
+    assert found.columns.set_index("column")["role"].to_dict() == {
+        "patient_id": "identifier", "mail": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier",
+        "remarks": "free text", "hhid": "household", "weight": "weight", "weight_kg": "quasi-identifier",
+        "income": "sensitive", "latitude": "place", "longitude": "place", "serum": "other", "site": "other",
+    }  # fmt: skip
+    assert (found.columns["reason"].str.len() > 10).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("Haushalt-Nr", "household"), ("hh_id", "household"), ("Hochrechnungsfaktor", "weight"), ("wgt", "weight"),
+        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("outcome_diag", "sensitive"),
+        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("Jahr der Geburt", "quasi-identifier"),
+        ("Telefonnummer", "identifier"), ("prostate", "other"), ("estate", "other"),
+    ],
+)  # fmt: skip
+def test_roles_are_proposed_in_english_and_german(name, role):
+    rng = np.random.default_rng(0)
+    values = {
+        "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9
+    }.get(role, rng.normal(7, 2, 200))  # fmt: skip
+    found = describe(pd.DataFrame({name: values, "x1": rng.normal(size=200)}), {})
+    assert found.columns.set_index("column")["role"][name] == role
+
+
+@pytest.mark.parametrize("ends", [("Von", "An"), ("od", "do"), ("van", "naar"), ("de", "à")])
+def test_relations_are_found_by_names_in_several_languages(ends):
+    rng = np.random.default_rng(0)
+    pairs = pd.DataFrame(rng.integers(0, 60, (300, 2)), columns=list(ends)).drop_duplicates()
+    pairs = pairs[pairs[ends[0]] < pairs[ends[1]]].assign(since=2001)
+    roles = describe(pairs, {}).columns.set_index("column")["role"]
+    assert roles[list(ends)].tolist() == ["node", "node"]

@@ -1,5 +1,3 @@
-"""Several records of one person: classes, risks and success are counted in persons, against a dictionary."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Places as files hold them: impossible, exchanged, beyond 180 degrees, at the poles, in any CRS, inside an area."""
-
 import warnings
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""A release gives nothing away that its method does not: no file holds a true place, a name, a seed, the old order."""
-
 import json
 import re
 from pathlib import Path

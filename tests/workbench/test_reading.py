@@ -1,5 +1,3 @@
-"""All of a file is read, or a sentence says what is not; what a file holds decides, not what it is called."""
-
 import bz2
 import contextlib
 import csv

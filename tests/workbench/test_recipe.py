@@ -1,5 +1,3 @@
-"""From a file as an office keeps it to a checked release, by a recipe: gaps, digits, households, hierarchies, chain."""
-
 import importlib
 import json
 import secrets
@@ -25,24 +23,13 @@ from samples import drawn
 
 @pytest.fixture(scope="module")
 def persons():
-    rng = np.random.default_rng(8)
-    n = 300
-    table = pd.DataFrame(
-        {
-            "code": [f"K{i:05d}" for i in range(n)],
-            "sex": rng.choice(["f", "m"], n),
-            "age": pd.array(rng.integers(20, 90, n), "Int64"),
-            "job": rng.choice(["baker", "smith", "cook"], n),
-            "pay": rng.normal(3000, 400, n).round(2),
-            "ill": rng.choice(["flu", "gout"], n),
-            "hh_id": np.arange(n) // 3,
-            "lat": (np.repeat(rng.uniform(50, 51, n // 3), 3)).round(5),
-            "lon": (np.repeat(rng.uniform(8, 9, n // 3), 3)).round(5),
-        }
-    )
-    table.loc[rng.random(n) < 0.1, "age"] = pd.NA
-    table.loc[rng.random(n) < 0.1, "job"] = None
-    return table
+    pay = lambda rng, n: rng.normal(3000, 400, n).round(2)  # noqa: E731
+    homes = drawn(100, 8, lat=(50.0, 51.0), lon=(8.0, 9.0)).round(5).assign(hh_id=range(100))
+    labels = {"job": ["baker", "smith", "cook"], "pay": pay, "ill": ["flu", "gout"]}
+    table = drawn(300, 8, code="K{:05d}", sex=["f", "m"], age=(20, 90), **labels).astype({"age": "Int64"})
+    gaps = np.random.default_rng(8).random((300, 2)) < 0.1
+    table[["age", "job"]] = table[["age", "job"]].mask(gaps)
+    return table.join(homes.loc[homes.index.repeat(3)].reset_index(drop=True))
 
 
 QUASI = ["sex", "age", "job"]
@@ -333,36 +320,3 @@ def test_the_systems_generator_draws_as_numpy_does():
     assert sorted(rng.permutation(500).tolist()) == list(range(500))
     assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
     assert system_rng().integers(2**62) != system_rng().integers(2**62)
-
-
-CHAIN = [
-    {"method": "mondrian", "parameters": {"k": 5}},
-    {"method": "donut", "parameters": {"inner_m": 500.0, "outer_m": 3000.0}},
-    {"method": "add_noise", "columns": ["Einkommen"], "parameters": {"relative": 0.2}},
-]
-
-
-@pytest.mark.slow
-def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path):
-    office(1000).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="utf-8-sig")
-    call(tmp_path, "open", "patienten.csv", code=0)
-    recipe = rd.workbench.read_recipe(tmp_path / "recipe.yaml")
-    assert recipe.schema.named("identifier") == ["Fall-Nr"]
-    assert recipe.schema.named("quasi-identifier") == ["Geschlecht", "Alter", "PLZ", "Beruf", "Aufnahme"]
-    assert recipe.schema.named("sensitive") == ["Einkommen", "Diagnose"]
-    assert recipe.schema.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
-    import dataclasses
-
-    dataclasses.replace(recipe, chain=CHAIN).write(tmp_path / "recipe.yaml")
-    done = call(tmp_path, "protect", "--recipe", "recipe.yaml", "--out", "release", code=0)
-    for told in ("mondrian: k=5", "columns left out: Fall-Nr", "1000 of 1000 records released"):
-        assert told in done.stdout
-    original = rd.workbench.open_file(tmp_path / "patienten.csv").data
-    released = rd.workbench.open_file(tmp_path / "release" / "release.csv").data
-    assert list(released.columns) == [name for name in original.columns if name != "Fall-Nr"]
-    assert decimals_of(released["Breite"]) == 5
-    assert decimals_of(released["Einkommen"]) == 2
-    assert released["Einkommen"].isna().sum() == original["Einkommen"].isna().sum()
-    quasi = recipe.schema.named("quasi-identifier")
-    assert released[quasi].astype(str).value_counts().min() >= 5
-    assert (tmp_path / "release" / "release.csv").read_bytes().decode("utf-8-sig").startswith("Geschlecht;Alter")

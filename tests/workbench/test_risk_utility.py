@@ -1,5 +1,3 @@
-"""One map over registered methods: the same rows however it runs, honest anchors, checked arguments."""
-
 import warnings
 
 import numpy as np

@@ -29,7 +29,8 @@ def test_excel_with_a_cover_sheet(tmp_path, persons):
     assert "'Deckblatt'" in found.notes[0]
     assert found.data["plz"].tolist() == persons["plz"].tolist()
     assert found.data["age"].dtype == "Int64"
-    assert rd.workbench.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
+    for read in (rd.workbench.open_file, rd.open_dataset):
+        assert read(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
     with pytest.raises(ParameterError, match="`sheet`"):
         rd.workbench.open_file(path, sheet="Daten2")
 

@@ -1,5 +1,3 @@
-"""An option that does nothing is an error: in Python, on the command line and in a recipe."""
-
 import geopandas as gpd
 import numpy as np
 import pandas as pd

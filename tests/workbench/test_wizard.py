@@ -1,5 +1,3 @@
-"""The wizard for one's own data without a browser: it shows the results of the functions that it calls."""
-
 import html
 import json
 import re

@@ -1,5 +1,3 @@
-"""YAML is read by the core schema of version 1.2, and what is written is read back, also by readers of version 1.1."""
-
 import time
 
 import pytest

@@ -86,3 +86,4 @@ from .types import FloatArray as FloatArray
 from .types import IntArray as IntArray
 from .types import Parameters as Parameters
 from .types import RNGLike as RNGLike
+from .types import Row as Row

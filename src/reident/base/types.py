@@ -19,3 +19,6 @@ RNGLike = np.random.Generator | np.random.SeedSequence | int | None
 
 #: Plain JSON values: what a notebook parameter or a sweep parameter may be.
 Parameters = dict[str, Any]
+
+#: One row of a table: its values by column.
+Row = dict[str, Any]

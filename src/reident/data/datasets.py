@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, ParameterError, check_choice, is_key
+from reident.base import DataError, FloatArray, check_choice
 
 if TYPE_CHECKING:
     import geopandas as gpd
@@ -264,9 +264,7 @@ def published(stem: str, table: str) -> pd.DataFrame:
     """
     check_choice(stem, "stem", list(PAPERS))
     tables = {file.stem.removeprefix(f"{stem}_"): file for file in (data_folder() / "published").glob(f"{stem}_*.csv")}
-    if not is_key(table) or table not in tables:
-        raise ParameterError(f"`table` must be one of {sorted(tables)} for {stem}, got {table!r}")
-    return pd.read_csv(tables[table])
+    return pd.read_csv(tables[check_choice(table, "table", sorted(tables))])
 
 
 def errata(stem: str | None = None) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 import pandas as pd
@@ -89,7 +90,7 @@ def rows_of_text(
     separator = separator or _separator(below, quote)
     try:
         rows, quotes = _records(below, separator, quote, name, n_lines - below.count("\n"))
-        width = Counter(len(row) for row in rows[:SAMPLE]).most_common(1)[0][0] if rows else 0
+        width = mode(len(row) for row in rows[:SAMPLE]) if rows else 0
         head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
     except csv.Error as error:
         raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
@@ -141,7 +142,7 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
         return [row for row in rows if row], [_BLANKS] if skips and separator != " " else []
     lines = list(io.StringIO(text, newline=""))
     alone = [len(_alone(line, separator, quote)) for line in lines[:SAMPLE]]
-    width = Counter(filter(None, alone)).most_common(1)[0][0] if any(alone) else 0
+    width = mode(filter(None, alone)) if any(alone) else 0
     rows, odd, several, at = [], [], [], 0
     while at < len(lines):
         reader = csv.reader(islice(lines, at, None), **dialect)

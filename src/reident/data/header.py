@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import mode
 from typing import Any
 
 import pandas as pd
@@ -29,8 +30,8 @@ def table_of_rows(
     filled = [sum(_text(cell) != "" for cell in row) for row in rows[:SAMPLE]]
     if not filled:
         return pd.DataFrame(), receipts
-    width = Counter(len(row) for row in rows[:SAMPLE]).most_common(1)[0][0]
-    usual = Counter(filled[1:] or filled).most_common(1)[0][0]
+    width = mode(len(row) for row in rows[:SAMPLE])
+    usual = mode(filled[1:] or filled)
     # Titles and remarks above a table fill a cell or two; the header fills about as many as the records do.
     header = next((i for i, count in enumerate(filled[:50]) if count >= max(1, 0.6 * min(width, usual))), 0)
     if header:
@@ -67,8 +68,7 @@ def table_of_rows(
         receipts.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
         body = [row + [gap] * (len(names) - len(row)) for row in body]
     _check_names(names, name)
-    columns = zip(*body, strict=True) if body else ([] for _ in names)
-    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), receipts
+    return pd.DataFrame(body, columns=names, dtype=object), receipts
 
 
 def _with_row_names(names: list[str], body: list[list[Any]], receipts: list[str]) -> list[str]:

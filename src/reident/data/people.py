@@ -45,9 +45,6 @@ _ADULT_BELOW_YEARS = 80
 #: Age groups (first, last, share), round; uniform inside a group.
 _AGES = ((18, 29, 0.17), (30, 39, 0.15), (40, 49, 0.16), (50, 59, 0.18), (60, 69, 0.17), (70, 79, 0.11), (80, 95, 0.06))
 _SHARE_OF_WOMEN = 0.53
-#: How alike neighbours are: the correlation of two persons of one ZIP code in each attribute, for clustered lists.
-#: Round numbers: races live apart, ages in part (retirement towns, colleges), sexes hardly.
-CLUSTERED: dict[str, float] = {"race": 0.25, "age": 0.05, "sex": 0.005}
 _SPREAD_OF_ZIP_CODES = 1.0
 
 
@@ -120,7 +117,7 @@ def voter_list(
     n: int | None = None,
     *,
     spread: float = 1.0,
-    clustered: bool | Mapping[str, float] = False,
+    clustered: Mapping[str, float] | None = None,
     rng: RNGLike = None,
 ) -> pd.DataFrame:
     """Draw a voter list of the size of Florida's or Michigan's sample: simulated, no real person is in it.
@@ -132,10 +129,9 @@ def voter_list(
         Number of records; default as in Holohan et al. (2017).
     spread : float, default 1
         Multiplies the survey's standard deviations of height or of the logarithm of weight.
-    clustered : bool or mapping of str to float, default False
-        Whether ZIP codes differ in their shares of races, ages and sexes: each draws its own from a Dirichlet
-        distribution about the state's. A mapping gives the correlation, in [0, 1), of two persons of one ZIP code in
-        "race", "age" and "sex"; True takes .25, .05 and .005.
+    clustered : mapping of str to float, optional
+        The correlation, in [0, 1), of two persons of one ZIP code in "race", "age" and "sex": each ZIP code draws its
+        shares from a Dirichlet distribution about the state's. By default all have those of the state.
     rng : Generator, int or None
 
     Returns
@@ -152,7 +148,10 @@ def voter_list(
     assumed = STATES[check_choice(state, "state", sorted(STATES))]
     spread = check_real(spread, "spread", low=0)
     n = check_integer(assumed["n"] if n is None else n, "n", low=1)
-    alike = _alike(clustered)
+    alike = check_mapping(clustered, "clustered", optional=True)
+    for name, value in alike.items():
+        check_choice(name, "clustered", ["race", "age", "sex"])
+        check_real(value, f"clustered[{name!r}]", low=0, high=1, open_high=True)
     afford(300 * n, "n", f"{n:,} records", "draw fewer")
     rng = check_rng(rng)
     first, last, n_codes = assumed["zip_codes"]
@@ -177,16 +176,6 @@ def voter_list(
         table["race"] = np.array(list(assumed["races"]))[race]
     measure = assumed["measure"]
     return table.assign(**{measure: sample_measure(measure, age, sex, spread=spread, rng=rng)})
-
-
-def _alike(clustered: bool | Mapping[str, float]) -> Mapping[str, float]:
-    if isinstance(clustered, bool):
-        return CLUSTERED if clustered else {}
-    check_mapping(clustered, "clustered")
-    for name, value in clustered.items():
-        check_choice(name, "clustered", list(CLUSTERED))
-        check_real(value, f"clustered[{name!r}]", low=0, high=1, open_high=True)
-    return clustered
 
 
 def _shared(

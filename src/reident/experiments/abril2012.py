@@ -5,8 +5,6 @@ its own table 1: columns in the order of the file, clusters on columns as they a
 all originals. The paper's 400 records are not published: each repetition draws records anew.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, SearchLimitWarning
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -45,7 +44,7 @@ def read_table(table: str = "") -> pd.DataFrame:
     return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(np.float64)
 
 
-def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+def draw_records(rng: Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw records to learn from and as many others; of all records or more than half there are fewer others."""
     whole = read_table(table)
     chosen = rng.choice(len(whole), min(len(whole), 2 * n_records), replace=False)
@@ -77,15 +76,11 @@ def protect(
 
     The pairs of the paper's tool need groups of several columns: a group of one is clustered by MDAV.
     """
-    groups, smallest = groups_of(file, records.columns)
-    columns = [column for group in groups for column in group]
-    if method == "mdav":
-        masked = microaggregate(records, groups, smallest, scale=scale)
-        return masked.table, columns, masked.information_loss
-    release, losses = records, []
-    for group, k in zip(groups, smallest, strict=True):
+    release, columns, losses = records, list[str](), list[float]()
+    for group, k in zip(*groups_of(file, records.columns), strict=True):
         masked = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
         release = masked.table
+        columns += group
         losses += [masked.information_loss] * len(group)
     return release, columns, float(np.mean(losses))
 
@@ -113,7 +108,7 @@ def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyM
     return FuzzyMeasure([total[mask.bit_count()] for mask in range(2 ** len(columns))], columns)
 
 
-def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: np.random.Generator) -> float:
+def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: Generator) -> float:
     """Return the largest linked share of 60 random ordered weighted averages: a lower bound of the optimum."""
     tried = [np.ones(len(columns)), *rng.dirichlet(np.ones(len(columns)), 59)]
     a, b = (((x - x.mean()) / x.std(ddof=0)).to_numpy(np.float64) for x in (release[columns], original[columns]))
@@ -139,48 +134,26 @@ def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[st
 
 
 def trial(
-    rng: np.random.Generator,
-    *,
-    file: str,
-    learns: bool = False,
-    n_records: int = 400,
-    table: str = "",
-    scale: str = "",
-    method: str = "mdav",
-    protects_first: bool = False,
-    time_limit_s: float = 60.0,
-) -> dict[str, Any]:
-    """Draw records, protect them, link them, and apply the learned distances to other records.
+    rng: Generator, *, file: str, learns: bool = False, n_records: int = 400, table: str = "", scale: str = "",
+    method: str = "mdav", protects_first: bool = False, time_limit_s: float = 60.0,
+) -> Row:  # fmt: skip
+    """Draw records, protect them by `file` (see `groups_of`), link them, and apply learned distances to other records.
 
-    Parameters
-    ----------
-    rng : Generator
-        Chooses the records; settings that share a stream have the same records.
-    file : str
-        The protection, see `groups_of`.
-    learns : bool
-        Learn both models, too, and link by the kernel distance, an ordered weighted average and match weights.
-    n_records, table
-        Records drawn; an own table in place of Census.
-    scale, method, protects_first
-        Variants: "std" clusters on standardised columns; "pairs" as the paper's tool; protect the whole table and draw
-        then.
-    time_limit_s : float
-        For each model.
+    `rng` chooses the records: settings that share a stream have the same ones. With `learns` both models are learned,
+    each within `time_limit_s`, and other distances are tried, too. `table` is an own one in place of Census. Variants:
+    `scale` "std" clusters on standardised columns; `method` "pairs" as the paper's tool; `protects_first` protects the
+    whole table and draws then.
 
-    Returns
-    -------
-    dict
-        Linked shares by each distance, on the records learned from and (``outside_``) on others; bounds and whether
-        both optima are proven; seconds; gains paired within the draw; the largest Moebius value of the measure over
-        the paper's bound n - 1; information loss and utility.
+    Returns linked shares by each distance, on the records learned from and (``outside_``) on others; bounds and whether
+    both optima are proven; seconds; gains paired within the draw; the largest Moebius value of the measure over the
+    paper's bound n - 1; information loss and utility.
     """
     inside, outside = draw_records(rng, n_records, table)
-    options: dict[str, Any] = {"scale": scale or None, "method": method}
+    options: Parameters = {"scale": scale or None, "method": method}
     release, columns, loss = protect(inside, file, **options)
     if protects_first:
         release = protect(read_table(table), file, **options)[0].loc[inside.index]
-    result: dict[str, Any] = {"information_loss": loss, "utility": 1 - loss}
+    result: Row = {"information_loss": loss, "utility": 1 - loss}
     result["mean"] = link_records(release, inside, columns=columns).ratio
     if not learns:
         return result
@@ -220,7 +193,7 @@ def printed_measure(table: str, columns: Sequence[str], *, reverse: bool = False
     return FuzzyMeasure(values, columns)
 
 
-def readings_of_published() -> dict[str, Any]:
+def readings_of_published() -> Row:
     """Return the values, by claim, of statements that the document's own numbers decide."""
     four, six = printed_measure("measure_m4_28", list("abcd")), printed_measure("measure_m6_853", list("abcdef"))
     sets = [set(chosen) for size in range(7) for chosen in combinations("abcdef", size)]
@@ -239,9 +212,7 @@ def readings_of_published() -> dict[str, Any]:
     }
 
 
-def setup_trial(
-    rng: np.random.Generator, *, file: str, measure: str, setup: str, n_records: int = 400
-) -> dict[str, float]:
+def setup_trial(rng: Generator, *, file: str, measure: str, setup: str, n_records: int = 400) -> Row:
     """Apply a published measure to one draw of Census under one of `SETUPS`."""
     inside, _ = draw_records(rng, n_records)
     if setup == "columns by name":
@@ -256,11 +227,9 @@ def setup_trial(
     }
 
 
-def determined_trial(
-    rng: np.random.Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
-) -> dict[str, Any]:
+def determined_trial(rng: Generator, *, file: str, model: str, n_records: int = 400, time_limit_s: float = 60) -> Row:
     """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
-    inside, _ = draw_records(rng, n_records, table)
+    inside, _ = draw_records(rng, n_records)
     release, columns, _ = protect(inside, file)
     learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
     ranges = learned.ranges(time_limit_s=time_limit_s)
@@ -268,23 +237,20 @@ def determined_trial(
     pairs = ranges.measure[[len(chosen) == 2 for chosen in ranges.measure.index]]
     best = pairs["low"].idxmax()
     is_best = pairs["low"].max() > pairs["high"].drop([best]).max() if len(pairs) > 1 else False
-    place = {column: number for number, column in enumerate(columns, 1)}
     return {
         "is_optimal": learned.is_optimal, "n_sets": ranges.n_sets, "is_complete": ranges.is_complete,
         "first_low": first["low"], "first_high": first["high"], "leader": ranges.leader or "",
-        "leading_place": place.get(ranges.leader or "", 0),
+        "leading_place": columns.index(ranges.leader) + 1 if ranges.leader else 0,
         "best_pair": " and ".join(best) if is_best else "",
-        "shapley_width": float((ranges.shapley["high"] - ranges.shapley["low"]).mean()),
+        "shapley_width": (ranges.shapley["high"] - ranges.shapley["low"]).mean(),
     }  # fmt: skip
 
 
-def race_trial(
-    rng: np.random.Generator, *, method: str, n_records: int, time_limit_s: float = 30.0, file: str = "M4-33"
-) -> dict[str, Any]:
+def race_trial(rng: Generator, *, method: str, n_records: int, time_limit_s: float = 30.0) -> Row:
     """Learn the Choquet integral by conflicts ("benders") or by the paper's programme ("milp"), on the same records."""
     inside, _ = draw_records(rng)
     few = inside.iloc[:n_records]
-    release, columns, _ = protect(few, file)
+    release, columns, _ = protect(few, "M4-33")
     learned = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
     bound = learned.upper_bound
     return {"seconds": learned.seconds, "ratio": learned.ratio, "bound": bound, "is_optimal": learned.is_optimal}

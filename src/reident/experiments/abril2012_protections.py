@@ -1,15 +1,13 @@
 """Protections beyond the paper: six maskings of four columns, and clusters that grow where the columns leak."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray
+from reident.base import FloatArray, Row
 from reident.experiments.abril2012 import MODELS, draw_records, learn, protect
 from reident.tables.anonymisation import k_anonymise
 from reident.tables.choquet.choquet_linkage import learn_linkage
@@ -44,8 +42,8 @@ GROWING: dict[str, Callable[[FloatArray], list[int]]] = {
 
 
 def leakage_trial(
-    rng: np.random.Generator, *, n_steps: int = 6, n_records: int = 400, table: str = "", time_limit_s: float = 10.0
-) -> list[dict[str, Any]]:
+    rng: Generator, *, n_steps: int = 6, n_records: int = 400, table: str = "", time_limit_s: float = 10.0
+) -> list[Row]:
     """Protect two pairs of columns step by step, under each rule of `GROWING`; return one row a rule and step.
 
     From k = 2, each step raises the k of the rule's groups by one place of `LADDER`. A group's leak is the sum of its
@@ -55,7 +53,7 @@ def leakage_trial(
     inside, outside = draw_records(rng, n_records, table)
 
     @cache  # rules share their first choices of k
-    def learned_at(*places: int) -> tuple[dict[str, Any], FloatArray]:
+    def learned_at(*places: int) -> tuple[Row, FloatArray]:
         file = " ".join(f"2/{LADDER[place]}" for place in places)
         release, columns, loss = protect(inside, file)
         learned = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
@@ -66,7 +64,7 @@ def leakage_trial(
             "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
             "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
             "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
-            "leading_group": int(leaks.argmax()) + 1, "leak": float(leaks.max()),
+            "leading_group": int(leaks.argmax()) + 1, "leak": leaks.max(),
         }, leaks  # fmt: skip
 
     rows = []
@@ -80,9 +78,7 @@ def leakage_trial(
     return rows
 
 
-def masking_trial(
-    rng: np.random.Generator, *, masking: str, amount: float, n_records: int = 400, table: str = ""
-) -> dict[str, Any]:
+def masking_trial(rng: Generator, *, masking: str, amount: float, n_records: int = 400, table: str = "") -> Row:
     """Mask four columns, link by the simple mean and by distances learned without proof, inside and outside."""
     inside, outside = (part.iloc[:, :4] for part in draw_records(rng, n_records, table))
     (release, loss), (other, _) = (mask(part, masking, amount, rng) for part in (inside, outside))
@@ -94,7 +90,7 @@ def masking_trial(
     return result
 
 
-def mask(records: pd.DataFrame, masking: str, amount: float, rng: np.random.Generator) -> tuple[pd.DataFrame, float]:
+def mask(records: pd.DataFrame, masking: str, amount: float, rng: Generator) -> tuple[pd.DataFrame, float]:
     """Mask all columns; return the release and the information loss, the mean over columns of SSE / SST.
 
     Microaggregation clusters two pairs of columns, k-anonymity (Mondrian) releases means of classes of all. For PRAM
@@ -118,7 +114,7 @@ def mask(records: pd.DataFrame, masking: str, amount: float, rng: np.random.Gene
     return release, float(squares.mean())
 
 
-def _pram(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
+def _pram(values: pd.Series, share: float, rng: Generator) -> pd.Series:
     """Return the means of classes of equal count, of which a share is drawn anew."""
     classes = ((values.rank(method="first").to_numpy() - 1) * CLASSES // len(values)).astype(np.int64)
     means = values.groupby(classes).mean().to_numpy(np.float64)

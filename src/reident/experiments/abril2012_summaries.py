@@ -1,21 +1,19 @@
 """Summaries of Abril et al. (2012): Hotelling's test, ranges set by set, and the lattice of a measure."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy import stats
 
+from reident.base import Parameters, Row
 from reident.experiments.abril2012 import printed_measure
 from reident.plotting.figures import ORANGE
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
 
-def joint_test(wide: pd.DataFrame, published: pd.Series) -> dict[str, float]:
+def joint_test(wide: pd.DataFrame, published: pd.Series) -> Row:
     """Test all published means at once against one further draw (Hotelling), and each alone (Student).
 
     `wide` has a row a draw and a column a file. Empty where draws are too few.
@@ -53,7 +51,7 @@ def draw_lattice(ax: Axes, sets: pd.DataFrame) -> None:
     for code, (x, y) in spot.items():
         low, high, value = sets.loc[code, ["low", "high", "published"]]
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6}
+        style: Parameters = {"ha": "center", "va": "center", "fontsize": 6}
         ax.text(x, y, f"\n{low:.2f} to {high:.2f}\n", color=ORANGE, bbox=box, **style)
         ax.text(x, y, f"{code}\n\n{value:.2f}", **style)
     columns, heights = zip(*spot.values(), strict=True)

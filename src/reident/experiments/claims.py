@@ -1,14 +1,12 @@
 """Read the claims of the documents: tables and sentences, each with its rule and the day it was fixed."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import yaml
 
-from reident.base import DataError, check_choice
+from reident.base import DataError, Row, check_choice
 from reident.data._yaml import read_yaml
 from reident.data.datasets import data_folder
 from reident.experiments.decide import SCHEDULE
@@ -19,83 +17,44 @@ FORMS = ("rises", "falls", "constant", "difference", "level")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a document with the rule by which it is judged, an entry of ``data/published/<stem>.yaml``.
+    """A claim of a document with the rule by which it is judged, an entry of ``data/published/<stem>.yaml``."""
 
-    Attributes
-    ----------
-    item : str
-        The claim, in a few words; unique in its document.
-    kind : {"table", "sentence", "exact"}
-        A table of means, judged by margins; a sentence about contrasts; a number that is met exactly or not at all.
-    place : str
-        Where it stands in the document.
-    since : str
-        The day on which rule and margin were fixed, with what had been seen of earlier runs by then.
-    table, value : str
-        Of a table: ``data/published/<stem>_<table>.csv`` and its column. Without `table`: a single number, `published`,
-        or cells that the notebook transforms and hands to `compare`.
-    measure : str
-        The column of the trials; by default `value`.
-    cells : list of str
-        The columns that name a cell, in the trials and in the table.
-    where : str
-        A pandas query on these columns that selects cells.
-    published : number, list or text
-        Of a single number or an exact claim: what the document says. Of a sentence: a number that it names.
-    design : dict
-        ``datasets`` and ``repetitions`` behind the published numbers.
-    unit : float
-        One unit of the last printed digit.
-    margin, reason : float, str
-        Largest deviation that does not matter, and why.
-    effect : dict
-        Of a sentence about a measure: ``form`` (rises, falls, constant, difference, level), ``along`` (a column),
-        ``each`` (columns: at each of their values; all others are averaged over), for a difference ``high``, ``low``.
-    limits : list of two numbers
-        Of a difference, or of effects that the notebook computes: where all contrasts must lie.
-    schedule : list of int
-        Data sets (without data sets: repetitions) at each look.
-    data : {"own", "public", "simulated"}
-        The data of our trials.
-    algorithm : str
-        The algorithm of our trials, where the document has several or another.
-    calibrated : str
-        What of the reproduction was fitted to the published numbers.
-    needs : str
-        Data that cannot be had; without a result the claim is then not comparable.
-    erratum : int
-        Number of the erratum by which the document contradicts itself.
-    note : str
-        A remark for the reader.
-    headline : str
-        A sentence for README, filled from the claim's row of ``claims.csv``: ``"... {reproduced:.2f} ..."``.
-    """
-
+    #: The claim, in a few words; unique in its document.
     item: str
+    #: "table": means, judged by margins; "sentence": contrasts; "exact": a number that is met exactly or not at all.
     kind: str
-    place: str = ""
+    place: str = ""  # where it stands in the document
+    #: The day on which rule and margin were fixed, with what had been seen of earlier runs by then.
     since: str = ""
+    #: Of a table: ``data/published/<stem>_<table>.csv`` and its column. Without `table`: a single number, `published`,
+    #: or cells that the notebook transforms and hands to `compare`.
     table: str = ""
     value: str = ""
-    measure: str = ""
-    cells: list[str] = field(default_factory=list)
-    where: str = ""
+    measure: str = ""  # the column of the trials; by default `value`
+    cells: list[str] = field(default_factory=list)  # columns that name a cell, in the trials and in the table
+    where: str = ""  # a pandas query on these columns that selects cells
+    #: Of a single number or an exact claim: what the document says. Of a sentence: a number that it names.
     published: Any = None
-    design: dict[str, float] = field(default_factory=dict)
-    unit: float = 0.0
-    margin: float = 0.0
-    reason: str = ""
-    effect: dict[str, Any] = field(default_factory=dict)
+    design: dict[str, float] = field(default_factory=dict)  # ``datasets`` and ``repetitions`` behind the numbers
+    unit: float = 0.0  # one unit of the last printed digit
+    margin: float = 0.0  # largest deviation that does not matter,
+    reason: str = ""  # and why
+    #: Of a sentence about a measure: ``form`` (rises, falls, constant, difference, level), ``along`` (a column),
+    #: ``each`` (columns: at each of their values; all others are averaged over), for a difference ``high``, ``low``.
+    effect: Row = field(default_factory=dict)
+    #: Of a difference, or of effects that the notebook computes: low and high, where all contrasts must lie.
     limits: list[float] = field(default_factory=list)
+    #: Data sets (without data sets: repetitions) at each look.
     schedule: list[int] = field(default_factory=lambda: list(SCHEDULE))
-    data: str = "simulated"
-    algorithm: str = ""
-    calibrated: str = ""
-    needs: str = ""
-    erratum: int = 0
-    note: str = ""
+    data: str = "simulated"  # that of our trials: "own", "public" or "simulated"
+    algorithm: str = ""  # that of our trials, where the document has several or another
+    calibrated: str = ""  # what of the reproduction was fitted to the published numbers
+    needs: str = ""  # data that cannot be had; without a result the claim is then not comparable
+    erratum: int = 0  # number of the erratum by which the document contradicts itself
+    note: str = ""  # a remark for the reader
+    #: A sentence for README, filled from the claim's row of ``claims.csv``: ``"... {reproduced:.2f} ..."``.
     headline: str = ""
-    stem: str = ""
+    stem: str = ""  # of the document's files
 
 
 def claims(stem: str) -> list[Claim]:
@@ -132,7 +91,7 @@ def claims(stem: str) -> list[Claim]:
     return read
 
 
-def _claim(entry: dict[str, Any], file: str) -> Claim:
+def _claim(entry: Row, file: str) -> Claim:
     """Return the claim of one entry, or raise `DataError`."""
     name = entry.get("item", "a claim without `item`")
     if unknown := entry.keys() - {field.name for field in fields(Claim)}:

@@ -1,7 +1,5 @@
 """Identify the code that a trial's numbers depend on, so that changed code never meets an old result."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.metadata
@@ -12,11 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import reident
 from reident.base import ParameterError
 from reident.data.datasets import data_folder
 
 #: Subpackages whose source never changes a trial's numbers.
-PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies"}
+PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap"}
 NUMERICAL = ("numpy", "scipy", "numba", "pandas", "scikit-learn", "highspy", "networkx", "shapely", "geopandas")
 
 _PACKAGE = Path(__file__).parents[1]
@@ -94,21 +93,14 @@ def _imported(tree: ast.AST) -> set[tuple[str, ...]]:
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "reident":
+            public = [getattr(reident, alias.name) for alias in node.names]
+            names |= {getattr(value, "__module__", None) or value.__name__ for value in public}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            public = _public_modules() if node.module == "reident" else {}
-            names |= {node.module} if node.module != "reident" else set()
-            names |= {public.get(alias.name, f"{node.module}.{alias.name}") for alias in node.names}
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     if "reident" in names:  # any public name may follow
-        names |= {*_public_modules().values()}
+        names |= {f"reident.{folder.name}" for folder in _PACKAGE.iterdir() if folder.is_dir()}
     return {tuple(name.split(".")[1:]) for name in names if name.startswith("reident.")}
-
-
-@cache
-def _public_modules() -> dict[str, str]:
-    """Return the module of each name at the top, as ``reident.places.noise`` or ``reident.tables``, from the stub."""
-    stub = ast.parse((_PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
-    nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: f"reident.{node.module or alias.name}" for node in nodes for alias in node.names}
 
 
 @cache

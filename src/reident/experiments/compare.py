@@ -1,7 +1,5 @@
 """Compare the trials of an experiment with the claims of its document: one row a table or a sentence."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError
+from reident.base import ParameterError, Row
 from reident.data.datasets import published
 from reident.experiments.claims import Claim
 from reident.experiments.decide import (
@@ -81,7 +79,7 @@ def compare(
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
-def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> dict[str, Any]:
+def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> Row:
     row = {name: getattr(claim, name) for name in
            ("item", "place", "kind", "published", "reason", "since", "calibrated", "algorithm")}  # fmt: skip
     row |= {"data": data, "margin": claim.margin or np.nan, "verdict": "open", "note": claim.note}
@@ -94,7 +92,7 @@ def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> dict[str,
     return row
 
 
-def _exact(_: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+def _exact(_: pd.DataFrame, claim: Claim, result: Any) -> Row:
     if result is None:
         return {}
     result = list(result) if isinstance(result, tuple) else result
@@ -118,7 +116,7 @@ def _cut(frame: pd.DataFrame) -> float:
     return 1 - float(frame["is_optimal"].astype(float).mean()) if "is_optimal" in frame else np.nan
 
 
-def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> Row:
     """Return the columns of a sentence: contrasts within limits."""
     cut = np.nan
     if result is None:
@@ -135,7 +133,7 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
         return {}
     low, high = limits.T
     row = {"n": len(result), "cells": result.shape[1], "cut": cut}
-    decision = decide_sentence(result.to_numpy(float), low, high, schedule=tuple(claim.schedule))
+    decision = decide_sentence(result.to_numpy(float), low, high, tuple(claim.schedule))
     used = result.iloc[: decision[1]] if decision else result
     mean, error = used.mean().to_numpy(), used.sem().fillna(np.inf).to_numpy()
     worst = int(np.minimum(mean - low, high - mean).argmin())  # so that a headline may say "at least" and "at most"
@@ -180,7 +178,7 @@ def _effects(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndarra
     return pd.concat(values, axis=1, keys=names), np.array(limits, dtype=float).T
 
 
-def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> Row:
     """Return the columns of a published table."""
     trials, printed = (frame, None) if result is None else result
     trials, cells_by, value = _selected(trials, claim, claim.cells), claim.cells, claim.value or claim.measure
@@ -237,7 +235,7 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
     return values.reshape(*map(len, levels), wide.shape[1]), wide.columns
 
 
-def _open(claim: Claim, look: int) -> dict[str, Any]:
+def _open(claim: Claim, look: int) -> Row:
     """Return the columns of an open claim after `look` data sets, with the trials that the next look takes."""
     later = [n for n in claim.schedule if n > look]
     note = f"the {'next' if look else 'first'} look is at {later[0]} data sets" if later else "open at the last look"

@@ -11,10 +11,8 @@ paper's expectation: the paper's own error and ours stand between it and the obs
     differs  "RMS(delta / margin) <= 1" is rejected, or "|delta[c]| <= 3 margin[c]" is rejected in some cell (Holm)
     open     neither; undecidable once our own error is negligible beside the paper's: more trials cannot help
 
-Each verdict is wrong with probability `alpha` at most over all looks of the schedule together.
+Each verdict is wrong with probability `ALPHA` at most over all looks of the schedule together.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +23,7 @@ from scipy.optimize import nnls
 
 CELL_FACTOR = 3.0  # one cell may deviate by three margins, the table as a whole (root mean square) by one
 CELL_LEVEL = 0.7  # of tables that agree, 95 % must lose it when one published cell is moved by three margins
+ALPHA = 0.05  # probability of a wrong verdict over all looks together
 SCHEDULE = (5, 8, 12, 18)  # data sets at each look, with ten repetitions each
 NEGLIGIBLE = 0.1  # our variance over the paper's: more trials narrow no interval by more than a twentieth
 _PRIOR_DF = 40  # weight of the table in a cell's variance, in data sets
@@ -40,7 +39,6 @@ class PublishedTable:
     n_datasets: float = 1  # data sets behind the published numbers; infinity judges these as they stand
     repetitions: int = 100  # on each of these data sets
     unit: float = 1e-4  # one unit of the last printed digit
-    alpha: float = 0.05  # probability of a wrong verdict over all looks together
     schedule: tuple[int, ...] = SCHEDULE  # data sets at each look
 
 
@@ -122,8 +120,8 @@ def datasets_needed(se_published: float, margin: float, n_datasets: int = 1) -> 
 
 
 @lru_cache(maxsize=64)
-def nominal_level(schedule: tuple[int, ...], alpha: float, paper_share: float = 0.0, draws: int = 40_000) -> float:
-    """Return the level of a single look, the same at all looks (Pocock), that keeps `alpha` over the schedule.
+def nominal_level(schedule: tuple[int, ...], paper_share: float = 0.0, draws: int = 40_000) -> float:
+    """Return the level of a single look, the same at all looks (Pocock), that keeps `ALPHA` over the schedule.
 
     `paper_share` is the paper's variance over our variance of one data set's mean. Its draw is the same at all looks:
     the larger its share, the more alike the looks, and the higher the level. Simulated with t tests, because levels for
@@ -136,7 +134,7 @@ def nominal_level(schedule: tuple[int, ...], alpha: float, paper_share: float = 
     for n in schedule:
         error = ours[:, :n].std(axis=1, ddof=1) * np.sqrt(1 / n + paper_share)
         smallest = np.minimum(smallest, stats.t.sf((ours[:, :n].mean(axis=1) - published) / error, n - 1))
-    return float(np.quantile(smallest, alpha))
+    return float(np.quantile(smallest, ALPHA))
 
 
 @lru_cache(maxsize=64)
@@ -194,7 +192,7 @@ def verdict_of(parts: Components, table: PublishedTable) -> Verdict:
     ours = np.sqrt((parts.between[cells] + within / parts.repetitions) / n) / margin
     error, df = np.hypot(ours, published_se), n - 1 + _PRIOR_DF
     share = np.clip(np.median(published_se**2 / np.maximum(ours**2 * n, 1e-12)), 0, 1)
-    level = nominal_level(table.schedule, table.alpha, float(np.round(share, 1)))
+    level = nominal_level(table.schedule, float(np.round(share, 1)))
 
     cov = parts.cov[np.ix_(cells, cells)]
     fewer = within * (1 / table.repetitions - 1 / parts.repetitions) if parts.repetitions > 1 else np.zeros(n.size)
@@ -227,7 +225,7 @@ def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, in
 
 
 def decide_sentence(
-    effects: np.ndarray, low: np.ndarray, high: np.ndarray, *, alpha: float = 0.05, schedule: tuple[int, ...] = SCHEDULE
+    effects: np.ndarray, low: np.ndarray, high: np.ndarray, schedule: tuple[int, ...] = SCHEDULE
 ) -> tuple[str, int] | None:
     """Judge `effects[data set, contrast]` at each look; return the first decisive verdict and its data sets.
 
@@ -236,7 +234,7 @@ def decide_sentence(
     a - b in (0, inf). "Falls": steps in (-margin, inf), first - last in (margin, inf). "About 1/3": mean in (1/3 -
     margin, 1/3 + margin). "Independent": all pairs in (-margin, margin).
     """
-    level, decision = nominal_level(schedule, alpha), None
+    level, decision = nominal_level(schedule), None
     for n in (n for n in schedule if n <= len(effects)):
         mean = effects[:n].mean(axis=0)
         error = np.maximum(effects[:n].std(axis=0, ddof=1) / np.sqrt(n), 1e-9)

@@ -4,17 +4,17 @@ Adult is the paper's file with heights drawn from a national survey. The paper's
 not used: lists of the same sizes are drawn. `trial` is one release with its attack; notebooks run it by `sweep`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, Parameters, Row
 from reident.data.people import adult_with_height, voter_list
 from reident.experiments.parameters import read_own
 from reident.tables.anonymisation import KAnonymous, k_anonymise
@@ -30,14 +30,17 @@ CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
 #: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
-CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+CHOICE: Parameters = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
 
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
 
+#: The range that noise is scaled to: that of the class, or the public one.
+_WIDTH_OF = {"class range": None, "public bounds": PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0]}
+
 #: How ZIP codes of a drawn list differ: not at all, as people who live among their like, and twice as much.
-POPULATIONS: dict[str, Any] = {
-    "independent": False,
+POPULATIONS: dict[str, dict[str, float]] = {
+    "independent": {},
     "clustered": {"race": 0.25, "age": 0.05, "sex": 0.005},
     "strongly clustered": {"race": 0.5, "age": 0.1, "sex": 0.01},
 }
@@ -50,42 +53,42 @@ _QUASI = {
     "florida": ("zip_code", "sex", "year_of_birth", "race"),
     "michigan": ("zip_code", "sex", "year_of_birth"),
 }
+_EPSILON_QUASI = {"adult": "height_cm", "florida": "height_cm", "michigan": "weight_kg"}
 
 
-class Case(NamedTuple):
-    """A table with the roles of its columns (Table III)."""
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Hold a table with the roles of its columns (Table III)."""
 
     table: pd.DataFrame
     k_quasi: tuple[str, ...]
     epsilon_quasi: str
 
 
-@lru_cache(maxsize=16)
 def draw(
-    case: str,
-    dataset: int = 2017,
-    *,
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: tuple[str, ...] = (),
+    case: str, dataset: int = 2017, n_records: int = 0, spread: float = 1.0, k_quasi: Sequence[str] = (),
     epsilon_quasi: str = "",
-) -> Case:
+) -> Case:  # fmt: skip
     """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
 
-    `n_records` cuts the data (0: as many as published); `spread` multiplies the survey's standard deviations of
-    height and weight. Of an own table `k_quasi` and `epsilon_quasi` name the columns.
+    `n_records` cuts a voter list or an own table (0: as many as published); `spread` multiplies the survey's standard
+    deviations of height and weight. Of an own table `k_quasi` and `epsilon_quasi` name the columns.
     """
-    n = n_records or None
+    if case in CASES:
+        return _draw(case, dataset, 0 if case == "adult" else n_records, spread, _QUASI[case], _EPSILON_QUASI[case])
+    return _draw(case, dataset, n_records, spread, tuple(k_quasi), epsilon_quasi)
+
+
+@lru_cache(maxsize=32)
+def _draw(case: str, dataset: int, n_records: int, spread: float, k_quasi: tuple[str, ...], epsilon_quasi: str) -> Case:
     if case not in CASES:
         columns = [*k_quasi, epsilon_quasi]
-        table = read_own(case, "table", columns)[columns].head(n)
-        return Case(table.dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
+        table = read_own(case, "table", columns)[columns].head(n_records or None).dropna().reset_index(drop=True)
+        return Case(table, k_quasi, epsilon_quasi)
     rng = np.random.default_rng([dataset, CASES.index(case)])
     if case == "adult":
-        whole = adult_with_height(spread=spread, rng=rng)
-        return Case(whole.head(n) if n else whole, _QUASI[case], "height_cm")
-    table = voter_list(case, n, spread=spread, rng=rng)
-    return Case(table, _QUASI[case], "height_cm" if case == "florida" else "weight_kg")
+        return Case(adult_with_height(spread=spread, rng=rng), k_quasi, epsilon_quasi)
+    return Case(voter_list(case, n_records or None, spread=spread, rng=rng), k_quasi, epsilon_quasi)
 
 
 def rounded(chosen: Case) -> pd.DataFrame:
@@ -117,14 +120,13 @@ def _hierarchy(column: str, values: tuple[Any, ...]) -> Hierarchy:
     return Hierarchy([[value, "*"] for value in values])
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def anonymous(
-    method: str, k: int, loss: str = CHOICE["loss"], suppression_limit: float = CHOICE["suppression_limit"], **data: Any
+    chosen: Case, method: str, k: int, loss: str = CHOICE["loss"], limit: float = CHOICE["suppression_limit"]
 ) -> KAnonymous:
-    """Return the k-anonymous version of the data set that `data` describes, as `draw` takes it."""
-    chosen = draw(**data)
+    """Return the k-anonymous version of a data set; `limit` is the share of records that may be suppressed."""
     table = chosen.table[[*chosen.k_quasi, chosen.epsilon_quasi]]
-    return _k_anonymise(table, chosen.k_quasi, method, k, loss=loss, suppression_limit=suppression_limit)
+    return _k_anonymise(table, chosen.k_quasi, method, k, loss=loss, suppression_limit=limit)
 
 
 def _k_anonymise(table: pd.DataFrame, quasi: Sequence[str], method: str, k: int, **choice: Any) -> KAnonymous:
@@ -135,55 +137,41 @@ def _k_anonymise(table: pd.DataFrame, quasi: Sequence[str], method: str, k: int,
 
 
 @lru_cache(maxsize=256)  # the quick profile has 180
-def released(method: str, k: int, **more: Any) -> tuple[FloatArray, IntArray]:
-    """Return the values and classes of a k-anonymous version, as `anonymous` takes it, that noise is added to."""
-    classes = anonymous(method, k, **more).classes
-    chosen = draw(**{name: value for name, value in more.items() if name not in ("loss", "suppression_limit")})
+def released(
+    chosen: Case, method: str, k: int, loss: str = CHOICE["loss"], limit: float = CHOICE["suppression_limit"]
+) -> tuple[FloatArray, IntArray]:
+    """Return the values and classes of a k-anonymous version that noise is added to, without suppressed records."""
+    classes = anonymous(chosen, method, k, loss, limit).classes
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
     order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
     return values[order], classes[order]
 
 
-def _data(
-    case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str
-) -> dict[str, Any]:
-    n_records = 0 if case == "adult" else n_records
-    roles = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
-    return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **roles}
+def _noisy(
+    values: FloatArray, classes: IntArray, epsilon: float, mode: str, rng: Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the scale of the noise of each class, and the noisy values."""
+    scales = class_noise_scales(values, classes, epsilon=epsilon, width=_WIDTH_OF[mode])
+    return scales, simulate_class_noise(values, classes, scales, rng=rng)
 
 
 def trial(
-    rng: np.random.Generator,
-    *,
-    method: str,
-    k: int,
-    epsilon: float,
-    case: str = "adult",
-    dataset: int = 2017,
-    confidences: Sequence[float] = CONFIDENCES,
-    mode: str = "class range",
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> list[dict[str, Any]]:
+    rng: Generator, *, method: str, k: int, epsilon: float, case: str = "adult", dataset: int = 2017,
+    confidences: Sequence[float] = CONFIDENCES, mode: str = "class range", loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> list[Row]:  # fmt: skip
     """Release once with the paper's noise and measure error, linking risk and suppression: a row a confidence.
 
     The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
     scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
     """
-    data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
-    choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
-    values, classes = released(method, k, **choice, **data)
-    n_all = len(draw(**data).table)
-    width = PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0] if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
+    values, classes = released(chosen, method, k, loss, suppression_limit)
+    scales, noisy = _noisy(values, classes, epsilon, mode, rng)
     attack = nearest_record_attack(values, noisy, classes)
     row = {
-        "error_expected": float((scales[classes] / np.abs(values)).mean()),
+        "error_expected": (scales[classes] / np.abs(values)).mean(),
         "error": relative_error(values, noisy),
         "baseline": attack.baseline,
     }
@@ -194,64 +182,49 @@ def trial(
         remaining = attack.linked[~gone.suppressed]
         more = {"confidence": confidence, "suppressed": gone.share}
         more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
-        more["suppressed_formula"] = (
-            suppress(confidence=0.99, centre="original").share if confidence == 0.99 else np.nan
-        )
+        if confidence == 0.99:
+            more["suppressed_formula"] = suppress(confidence=confidence, centre="original").share
         rows.append(row | more)
     for row in rows:
-        row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / n_all
+        row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / len(chosen.table)
     return rows
 
 
 def classes_trial(
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn but the data
-    *,
-    method: str,
-    k: int,
-    case: str = "adult",
-    dataset: int = 2017,
-    loss: str = CHOICE["loss"],
-    suppression_limit: float = CHOICE["suppression_limit"],
-    n_records: int = 0,
-    spread: float = 1.0,
-    k_quasi: Sequence[str] = (),
-    epsilon_quasi: str = "",
-) -> dict[str, Any]:
+    _: Generator, *, method: str, k: int, case: str = "adult", dataset: int = 2017, loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"], n_records: int = 0, spread: float = 1.0,
+    k_quasi: Sequence[str] = (), epsilon_quasi: str = "",
+) -> Row:  # fmt: skip
     """Measure a k-anonymous version before any noise, without and with the number as one more quasi-identifier.
 
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
-    data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
-    choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
-    chosen, release = draw(**data), anonymous(method, k, **choice, **data)
-    values, classes = released(method, k, **choice, **data)
+    chosen = draw(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
+    release = anonymous(chosen, method, k, loss, suppression_limit)
+    values, classes = released(chosen, method, k, loss, suppression_limit)
     columns = [*chosen.k_quasi, chosen.epsilon_quasi]
-    everything = _k_anonymise(rounded(chosen)[columns], columns, method, k, **choice)
+    everything = _k_anonymise(
+        rounded(chosen)[columns], columns, method, k, loss=loss, suppression_limit=suppression_limit
+    )
     whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
     return {
         "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
-        "error_of_whole_range": float((whole / np.abs(values)).mean()),
-        "loss_alone": float(np.mean([release.column_losses[name] for name in chosen.k_quasi])),
-        "loss_with_number": float(np.mean([everything.column_losses[name] for name in chosen.k_quasi])),
+        "error_of_whole_range": (whole / np.abs(values)).mean(),
+        "loss_alone": np.mean([release.column_losses[name] for name in chosen.k_quasi]),
+        "loss_with_number": np.mean([everything.column_losses[name] for name in chosen.k_quasi]),
         "loss_of_number": everything.column_losses[chosen.epsilon_quasi],
     }
 
 
 def time_trial(
-    rng: np.random.Generator,
-    *,
-    method: str,
-    k: int,
-    case: str = "florida",
-    dataset: int = 2017,
-    algorithm: str = "ours",
+    rng: Generator, *, method: str, k: int, case: str = "florida", dataset: int = 2017, algorithm: str = "ours",
     n_records: int = 0,
-) -> dict[str, float]:
+) -> Row:  # fmt: skip
     """Time k-anonymity with the number as a quasi-identifier against (k, epsilon)-anonymity, in processor seconds.
 
     `algorithm` is "ours" or "published", the textbook searches.
     """
-    chosen = draw(**_data(case, dataset, n_records, 1.0, (), ""))
+    chosen = draw(case, dataset, n_records)
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
     trees = {"hierarchies": hierarchies_for(table, columns) if method == "ola" else None}
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
@@ -270,9 +243,7 @@ def time_trial(
     }  # fmt: skip
 
 
-def lists_trial(
-    rng: np.random.Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0
-) -> list[dict[str, float]]:
+def lists_trial(rng: Generator, *, case: str, population: str, ks: Sequence[int], n_records: int = 0) -> list[Row]:
     """Draw one list from a stated population and return the percentage that OLA suppresses for each k (Table IV)."""
     table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
     quasi = [name for name in _QUASI["florida"] if name in table]
@@ -282,33 +253,24 @@ def lists_trial(
 
 
 def differencing_trial(
-    rng: np.random.Generator,
-    *,
-    mode: str,
-    method: str,
-    epsilon: float,
-    k: int = 10,
-    dataset: int = 2017,
-    n_records: int = 0,
-) -> dict[str, float]:
+    rng: Generator, *, mode: str, method: str, epsilon: float, k: int = 10, dataset: int = 2017
+) -> Row:
     """Release Adult's heights in one of two modes, and attack the tallest of every class (beyond the paper).
 
     The intruder knows all other records and that the tallest is taller than 170 cm.
     """
-    values, classes = released(method, k, case="adult", dataset=dataset, n_records=n_records)
-    low, high = PUBLIC_BOUNDS_CM
-    values = np.clip(values, low, high)
-    width = high - low if mode == "public bounds" else None
-    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
-    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    values, classes = released(draw("adult", dataset), method, k)
+    values = np.clip(values, *PUBLIC_BOUNDS_CM)
+    _, noisy = _noisy(values, classes, epsilon, mode, rng)
     sizes = np.bincount(classes)
     tallest = (np.cumsum(sizes) - 1)[sizes > 1]  # values come class by class, ascending
-    bounds = (min(170.0, float(values[tallest].min())), high)
+    bounds = (min(170.0, float(values[tallest].min())), PUBLIC_BOUNDS_CM[1])
+    width = _WIDTH_OF[mode]
     attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
     table = attack.table
     return {
-        "evidence": float(table["evidence"].replace(np.inf, np.nan).median()),
+        "evidence": table["evidence"].replace(np.inf, np.nan).median(),
         "broken_share": attack.broken,
-        "interval_cm": float((table["high"] - table["low"]).median()),
-        "covered_share": float(table["value"].between(table["low"], table["high"]).mean()),
+        "interval_cm": (table["high"] - table["low"]).median(),
+        "covered_share": table["value"].between(table["low"], table["high"]).mean(),
     }

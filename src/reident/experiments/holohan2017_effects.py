@@ -1,13 +1,12 @@
 """Contrasts behind the sentences of Holohan et al. (2017): one row a drawing of the data, one column a contrast."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 from reident.base import FloatArray
 from reident.experiments.holohan2017 import anonymous, draw, released
@@ -18,10 +17,10 @@ _BOTH = ["case", "method"]
 
 def relative_errors(method: str, k: int, *, is_whole: bool = False, seed: int, **data: Any) -> FloatArray:
     """Draw the sorted relative errors at epsilon 1 of noise scaled to classes, or to the range of all values."""
-    values, classes = released(method, k, **data)
+    values, classes = released(draw(**data), method, k)
     classes = np.zeros_like(classes) if is_whole else classes
     scales = class_noise_scales(values, classes, epsilon=1.0)[classes]
-    noise = np.random.default_rng(seed).laplace(size=values.size) * scales
+    noise = default_rng(seed).laplace(size=values.size) * scales
     return np.asarray(np.sort(np.abs(noise / values)))
 
 
@@ -32,9 +31,9 @@ def average_of_copies(datasets: Sequence[int], *, n_copies: int = 16, spread: fl
     """
     rows = {}
     for dataset in datasets:
-        values, classes = released("mondrian", 10, case="adult", dataset=dataset, spread=spread)
+        values, classes = released(draw("adult", dataset, spread=spread), "mondrian", 10)
         scales = class_noise_scales(values, classes, epsilon=1.0)[classes]
-        noise = np.random.default_rng(dataset).laplace(size=(n_copies, values.size)) * scales
+        noise = default_rng(dataset).laplace(size=(n_copies, values.size)) * scales
         ratio = np.abs(noise.mean(axis=0)).mean() / np.abs(noise[0]).mean()
         rows[dataset] = {"own budgets": ratio, "shared budget": n_copies * ratio}
     return pd.DataFrame(rows).T
@@ -55,9 +54,9 @@ def _narrowing(datasets: Sequence[int]) -> pd.DataFrame:
     """Return by how much the mean range of Adult's classes that stay falls from k = 50 to k = 100, cm."""
     falls = {}
     for dataset in datasets:
-        adult: dict[str, Any] = {"case": "adult", "dataset": dataset, "n_records": 0, "spread": 1.0}
-        at_50, at_100 = (anonymous("ola", k, **adult).classes for k in (50, 100))
-        heights = draw(**adult).table["height_cm"][at_100 >= 0]
+        adult = draw("adult", dataset)
+        at_50, at_100 = (anonymous(adult, "ola", k).classes for k in (50, 100))
+        heights = adult.table["height_cm"][at_100 >= 0]
         spans = [heights.groupby(classes[at_100 >= 0]).agg(np.ptp).mean() for classes in (at_50, at_100)]
         falls[dataset] = {"mean range": spans[0] - spans[1]}
     return pd.DataFrame(falls).T

@@ -5,8 +5,6 @@ Germany by population, with normal jitter around the place's centre; sex and age
 one release and one attack; notebooks run it over a grid by `sweep`.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
 from typing import Any
@@ -14,15 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import shapely
+from numpy.random import Generator, default_rng
 
-from reident.base import FloatArray, ParameterError, RNGLike, SearchLimitWarning
-from reident.cliques.adjacency import Adjacency
+from reident.base import BoolArray, FloatArray, ParameterError, Parameters, RNGLike, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
 from reident.experiments.parameters import read_own
-from reident.places.compatibility import compatibility_graph
+from reident.places.compatibility import CompatibilityGraph, compatibility_graph
 from reident.places.distances import great_circle_km
 from reident.places.noise import (
     DistanceDeviation,
@@ -36,8 +34,8 @@ from reident.places.noise import (
 JITTER_KM = 10.0
 
 # A number of steps ends a search, never the clock: results would differ from run to run.
-STEPS: dict[str, Any] = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
-LISTING: dict[str, Any] = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
+STEPS: Parameters = {"node_limit": 500_000, "time_limit_s": None, "progress": False}
+LISTING: Parameters = {"node_limit": 50_000, "time_limit_s": None, "progress": False}
 MAX_CLIQUES = 2_000
 
 
@@ -51,7 +49,7 @@ def draw_files(
     dataset: int, *, n_original: int = 500, n_known: int = 500, n_common: int = 50, jitter_km: float = JITTER_KM
 ) -> OverlappingFiles:
     """Draw the data set with this number: persons of Germany, `n_common` of them in both files."""
-    rng = np.random.default_rng(dataset)
+    rng = default_rng(dataset)
     people = persons(n_original + n_known - n_common, rng, jitter_km)
     return overlapping_files(people, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
 
@@ -70,17 +68,15 @@ def read_files(table: str, known: str) -> OverlappingFiles:
 
 
 @lru_cache(maxsize=32)
-def _data(table: str, known: str, dataset: int, sizes: tuple[tuple[str, Any], ...]) -> tuple[OverlappingFiles, Any]:
+def _data(table: str, known: str, dataset: int, **sizes: Any) -> tuple[OverlappingFiles, FloatArray]:
     """Return the files and the known distances of a data set; workers keep the last ones."""
-    files = read_files(table, known) if table else draw_files(dataset, **dict(sizes))
+    files = read_files(table, known) if table else draw_files(dataset, **sizes)
     return files, great_circle_km(files.known["lat_deg"], files.known["lon_deg"])
 
 
 @lru_cache(maxsize=64)
-def deviation(
-    sigma_deg: float, dataset: int, n_pairs: int = 1000, known: str = "", table: str = ""
-) -> DistanceDeviation:
-    """Sample deviations d - d' of distances of random pairs: one sample serves all repetitions on a data set.
+def deviation(sigma_deg: float, dataset: int, known: str = "", table: str = "") -> DistanceDeviation:
+    """Sample deviations d - d' of distances of 1,000 random pairs: one sample serves all repetitions on a data set.
 
     Pairs come from Germany; with own files from the convex hull of the known places, which the intruder has.
     """
@@ -88,8 +84,8 @@ def deviation(
     if known:
         places = read_files(table, known).known
         area = shapely.MultiPoint(places[["lon_deg", "lat_deg"]].to_numpy()).convex_hull
-    rng = np.random.default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
-    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=n_pairs, rng=rng)
+    rng = default_rng([dataset, round(sigma_deg * 1e6), 1000])
+    return distance_deviation_quantiles(area, sigma_deg=sigma_deg, n_pairs=1000, rng=rng)
 
 
 def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series:
@@ -99,7 +95,7 @@ def labels(table: pd.DataFrame, quasi: tuple[str, ...] | list[str]) -> pd.Series
 
 
 def protect(
-    rng: np.random.Generator, original: pd.DataFrame, noise: DistanceDeviation | float, alpha: float
+    rng: Generator, original: pd.DataFrame, noise: DistanceDeviation | float, alpha: float
 ) -> tuple[FloatArray, tuple[float, float], float]:
     """Return the released distances, the intruder's window in km and the utility: 1 / variance of d - d', per km^2.
 
@@ -113,53 +109,31 @@ def protect(
     return released, distance_noise_window_km(noise, alpha), noise**-2
 
 
+def true_matches(graph: CompatibilityGraph, files: Any) -> BoolArray:
+    """Tell which possible matches of a product graph are true."""
+    partners = files.truth.set_index("release")["known"].reindex(files.original.index)
+    return np.asarray(files.known.index.get_indexer(partners)[graph.pairs[:, 0]] == graph.pairs[:, 1])
+
+
 def trial(
-    rng: np.random.Generator,
-    *,
-    alpha: float,
-    dataset: int,
-    sigma_deg: float | None = None,
-    sigma_km: float | None = None,
-    gamma: float = 1.0,
-    ties: str = "published",
-    n_original: int = 500,
-    n_known: int = 500,
-    n_common: int = 50,
-    jitter_km: float = JITTER_KM,
-    table: str = "",
-    known: str = "",
-    quasi: tuple[str, ...] = ("sex", "age_class"),
-) -> dict[str, Any]:
+    rng: Generator, *, alpha: float, dataset: int, sigma_deg: float | None = None, sigma_km: float | None = None,
+    gamma: float = 1.0, ties: str = "published", n_original: int = 500, n_known: int = 500, n_common: int = 50,
+    jitter_km: float = JITTER_KM, table: str = "", known: str = "", quasi: tuple[str, ...] = ("sex", "age_class"),
+) -> Row:  # fmt: skip
     """Release one file with noise, attack it, and compare the claimed matches with the truth.
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the noise and the choice among largest cliques.
-    alpha : float
-        Share of the sampled deviations inside the window.
-    dataset : int
-        Number of the simulated pair of files.
-    sigma_deg, sigma_km : float
-        Noise on coordinates, degrees, or on distances, km. Give one of them.
-    gamma : float
-        Below 1, claim a quasi-clique in which each match agrees with this share of the others.
-    ties : {"published", "random"}
-        Claim the clique that the paper's program ends with, or a random one of all largest cliques.
-    n_original, n_known, n_common, jitter_km
-        Records of the files and in both; spread of homes, km.
-    table, known, quasi
-        Own files in place of simulated ones, and the columns that both files share.
+    `alpha` is the share of the sampled deviations inside the window; the noise is `sigma_deg` on coordinates or
+    `sigma_km` on distances: give one of them. With `gamma` below 1 a quasi-clique is claimed, in which each match
+    agrees with this share of the others; else by the rule `ties` the clique that the paper's program ends with
+    ("published"), or a "random" one of all largest cliques. `dataset` is the number of the simulated pair of files,
+    whose sizes and spread of homes, km, follow; `table` and `known` are own files, `quasi` the columns that both share.
 
-    Returns
-    -------
-    dict
-        Precision and recall by the rule `ties`, precision by both rules; smallest, mean and largest precision over all
-        largest cliques; size of the product graph; share of pairs of true matches that are joined; whether the searches
-        were complete; utility per km^2.
+    Returns precision and recall by the rule, precision by both rules; smallest, mean and largest precision over all
+    largest cliques; the size of the product graph; the share of pairs of true matches that are joined; whether the
+    searches were complete; utility per km^2.
     """
-    sizes = (("n_original", n_original), ("n_known", n_known), ("n_common", n_common), ("jitter_km", jitter_km))
-    files, known_km = _data(table, known, dataset, sizes)
+    sizes = {"n_original": n_original, "n_known": n_known, "n_common": n_common, "jitter_km": jitter_km}
+    files, known_km = _data(table, known, dataset, **sizes)
     if (sigma_deg is None) == (sigma_km is None):
         raise ParameterError(f"give one of `sigma_deg` and `sigma_km`, got {sigma_deg} and {sigma_km}")
     noise = deviation(sigma_deg, dataset, known=known, table=table) if sigma_deg is not None else float(sigma_km or 0)
@@ -167,10 +141,13 @@ def trial(
     graph = compatibility_graph(
         labels(files.original, quasi), released_km, labels(files.known, quasi), known_km, window_km=window_km
     )
-    true_known = files.known.index.get_indexer(files.truth.set_index("release")["known"].reindex(files.original.index))
-    is_true = true_known[graph.pairs[:, 0]] == graph.pairs[:, 1]
-    result = {"n_candidates": graph.n_vertices, "n_edges": graph.n_edges, "utility_per_km2": utility}
-    result |= {"common_edges": _common_edges(graph, np.flatnonzero(is_true))}
+    is_true = true_matches(graph, files)
+    true = np.flatnonzero(is_true)
+    n_joined = sum(np.isin(graph.neighbours(match), true).sum() for match in true.tolist())
+    result = {
+        "n_candidates": graph.n_vertices, "n_edges": graph.n_edges, "utility_per_km2": utility,
+        "common_edges": n_joined / (true.size * (true.size - 1)) if true.size > 1 else np.nan,
+    }  # fmt: skip
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
         if gamma < 1:
             clique = quasi_clique(graph, gamma=gamma, rng=rng, **STEPS)
@@ -188,15 +165,8 @@ def trial(
     }  # fmt: skip
 
 
-def _quality(is_true: np.ndarray, members: Any, n_true: int) -> dict[str, float]:
+def _quality(is_true: np.ndarray, members: Any, n_true: int) -> Row:
     """Return precision and recall of the claimed matches, and their number."""
     right = is_true[np.array(members, dtype=np.int64)]
     precision = right.mean() if right.size else np.nan
     return {"precision": precision, "recall": right.sum() / n_true if n_true else np.nan, "n_claimed": right.size}
-
-
-def _common_edges(adjacency: Adjacency, true_matches: np.ndarray) -> float:
-    """Return the share of pairs of true matches that the product graph joins."""
-    n = len(true_matches)
-    joined = sum(np.isin(adjacency.neighbours(vertex), true_matches).sum() for vertex in true_matches)
-    return float(joined / (n * (n - 1))) if n > 1 else np.nan

@@ -5,18 +5,16 @@ each scenario. `trial` is one embedding and its attack, `utility_trial` what an 
 paper's three pairs of cities.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator, default_rng
 
-from reident.base import FloatArray, SearchLimitWarning
+from reident.base import FloatArray, Row, SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
-from reident.experiments.kroll2015 import labels
+from reident.experiments.kroll2015 import labels, true_matches
 from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, city_pairs, draw_files, reference_area
 from reident.places import distance_analyses, utility
 from reident.places.areas import AreaSampler
@@ -34,7 +32,7 @@ _N_CLUSTERS = 10
 _CLUSTER, _INSIDE, _OUTSIDE, _GAPS, _SMOOTH = 40, 0.6, 0.1, 0.2, 20
 
 
-def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: np.random.Generator) -> FloatArray:
+def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: Generator) -> FloatArray:
     """Return the custodian's distances through a new embedding, km."""
     lat, lon = files.original["lat_deg"], files.original["lon_deg"]
     shape = {"n_reference_sets": n_reference_sets, "reference_set_size": reference_set_size}
@@ -43,20 +41,17 @@ def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: np.
 
 @lru_cache(maxsize=3)
 def _intervals(
-    scenario: str, dataset: int, shape: tuple[int, int], alphas: tuple[float, ...], n_simulations: int, **options: Any
-) -> dict[float, ToleranceIntervals]:  # fmt: skip
+    files: Files, seed: tuple[int, int], d: int, k: int, alphas: tuple[float, ...], n_simulations: int
+) -> dict[float, ToleranceIntervals]:
     """Return the intruder's tolerance intervals by alpha: simulated once for all repetitions of a setting."""
-    files = draw_files(scenario, dataset, **options)
-    lat, lon = files.known["lat_deg"], files.known["lon_deg"]
-    place = SCENARIOS.index(scenario) if scenario in SCENARIOS else 2
     simulated = simulate_intervals(
-        lat, lon, n_reference_sets=shape[0], reference_set_size=shape[1], area=files.area, alphas=alphas,
-        n_simulations=n_simulations, rng=np.random.default_rng([dataset, place, *shape]),
+        files.known["lat_deg"], files.known["lon_deg"], n_reference_sets=d, reference_set_size=k, area=files.area,
+        alphas=alphas, n_simulations=n_simulations, rng=default_rng([*seed, d, k]),
     )  # fmt: skip
     return dict(zip(alphas, simulated, strict=True))
 
 
-def effective_size(files: Files, reference_set_size: int, rng: np.random.Generator) -> float:
+def effective_size(files: Files, reference_set_size: int, rng: Generator) -> float:
     """Return how many places of a reference set are the nearest one of some record, the mean of 50 sets."""
     sets = AreaSampler(files.area).draw_vectors((50, reference_set_size), rng)
     records = unit_vectors(files.original["lat_deg"], files.original["lon_deg"])
@@ -64,89 +59,61 @@ def effective_size(files: Files, reference_set_size: int, rng: np.random.Generat
 
 
 def trial(
-    rng: np.random.Generator,
-    *,
-    n_reference_sets: int,
-    reference_set_size: int,
-    dataset: int,
-    alphas: list[float],
-    scenario: str = "england",
-    steps: int = 20_000_000,
-    n_simulations: int = 1_000,
-    n_records: int = 0,
-    n_common: int = 0,
-    prefix_length: int = 2,
-    area: str = "",
-    quasi: tuple[str, ...] = (),
-) -> list[dict[str, Any]]:
+    rng: Generator, *, n_reference_sets: int, reference_set_size: int, dataset: int, alphas: list[float],
+    scenario: str = "england", steps: int = 20_000_000, n_simulations: int = 1_000, n_records: int = 0,
+    n_common: int = 0, prefix_length: int = 2, area: str = "", quasi: tuple[str, ...] = (),
+) -> list[Row]:  # fmt: skip
     """Release one file through an embedding, attack it for each alpha, and compare the claimed matches with the truth.
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the embedding and the strong search.
-    n_reference_sets, reference_set_size : int
-        The paper's d and k.
-    dataset : int
-        Number of the pair of files.
-    alphas : list of float
-        Shares of the simulated distances that a tolerance interval holds; one row each.
-    scenario : str
-        "england", "germany", or own places as `draw_files` takes them.
-    steps : int
-        Limit of the paper's search.
-    n_simulations : int
-        Embeddings that the intruder simulates.
-    n_records, n_common, prefix_length, area, quasi
-        As for `draw_files`.
+    The paper's d and k are `n_reference_sets` and `reference_set_size`, `alphas` shares of the simulated distances that
+    a tolerance interval holds, `steps` the limit of the paper's search, `n_simulations` the embeddings that the
+    intruder simulates. `scenario` is "england", "germany", or own places; it, `dataset`, the number of the pair of
+    files, and the last five parameters are those of `draw_files`.
 
-    Returns
-    -------
-    list of dict
-        For each alpha precision, recall, size and completeness of the clique of the paper's search (``published_...``)
-        and of one that continues it with a local search (``strong_...``); smallest, mean and largest precision over the
-        largest cliques; the product graph; the coverage of the intervals; two measures of utility.
+    Returns a row an alpha: precision, recall, size and completeness of the clique of the paper's search
+    (``published_...``) and of one that continues it with a local search (``strong_...``); smallest, mean and largest
+    precision over the largest cliques; the product graph; the coverage of the intervals; two measures of utility.
     """
-    options: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length}
-    options |= {"area": area, "quasi": tuple(quasi)}
-    files, shape = draw_files(scenario, dataset, **options), (n_reference_sets, reference_set_size)
-    known = _intervals(scenario, dataset, shape, tuple(alphas), n_simulations, **options)
+    files = draw_files(
+        scenario, dataset, n_records=n_records, n_common=n_common, prefix_length=prefix_length, area=area,
+        quasi=tuple(quasi),
+    )  # fmt: skip
+    seed, shape = (dataset, [*SCENARIOS, scenario].index(scenario)), (n_reference_sets, reference_set_size)
+    known = _intervals(files, seed, *shape, tuple(alphas), n_simulations)
     released_km = embed(files, *shape, rng)
     common = {
         "nearest_neighbour": utility.nearest_neighbour_agreement(files.original_km, released_km),
         "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
-        "effective_size": effective_size(files, reference_set_size, np.random.default_rng(dataset)),
+        "effective_size": effective_size(files, reference_set_size, default_rng(dataset)),
     }
-    seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
+    search_seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
     return [
-        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, np.random.default_rng(seed)), **common}
+        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(search_seed)), **common}
         for alpha in alphas
     ]
 
 
-def _attack(
-    files: Files, released_km: FloatArray, known: ToleranceIntervals, steps: int, rng: np.random.Generator
-) -> dict[str, Any]:
+def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, steps: int, rng: Generator) -> Row:
     """Search one product graph as the paper did, and go on with a stronger search."""
     words = [labels(file, files.quasi) if files.quasi else pd.Series("", file.index)
              for file in (files.original, files.known)]  # fmt: skip
     graph = compatibility_graph(words[0], released_km, words[1], files.known_km, intervals_km=(known.lo, known.hi))
-    names = [file.index[graph.pairs[:, side]] for side, file in enumerate((files.original, files.known))]
-    is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
+    is_true = true_matches(graph, files)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # columns say so
         published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
         start = published if len(published) else None
         strong = max_cliques(
             graph, limit=_MAX_CLIQUES, start=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
-    row: dict[str, Any] = {}
-    cliques = {"published": (published.vertices, published.is_optimal)}
-    cliques["strong"] = strong.cliques[rng.integers(len(strong))], strong.is_optimal
-    for search, (members, is_optimal) in cliques.items():
+    row: Row = {}
+    strong_clique = strong.cliques[rng.integers(len(strong))]
+    for search, members, is_optimal in (
+        ("published", published.vertices, published.is_optimal), ("strong", strong_clique, strong.is_optimal),
+    ):  # fmt: skip
         n_true = int(is_true[np.array(members, dtype=np.int64)].sum())
-        measures = {"precision": n_true / max(len(members), 1), "recall": n_true / max(len(files.truth), 1)}
-        measures |= {"n_links": len(members), "is_optimal": is_optimal}
-        row |= {f"{search}_{name}": value for name, value in measures.items()}
+        row[f"{search}_precision"] = n_true / max(len(members), 1)
+        row[f"{search}_recall"] = n_true / max(len(files.truth), 1)
+        row |= {f"{search}_n_links": len(members), f"{search}_is_optimal": is_optimal}
     tied = is_true[np.array(strong.cliques, dtype=np.int64)].mean(axis=1) if strong.size else np.zeros(1)
     row |= {"precision_min": tied.min(), "precision_mean": tied.mean(), "precision_max": tied.max()}
     row |= {"n_max_cliques": len(strong), "n_candidates": graph.n_vertices, "density": graph.density}
@@ -154,17 +121,9 @@ def _attack(
 
 
 def utility_trial(
-    rng: np.random.Generator,
-    *,
-    n_reference_sets: int,
-    reference_set_size: int,
-    dataset: int,
-    scenario: str = "england",
-    n_records: int = 0,
-    n_common: int = 0,
-    area: str = "",
-    quasi: tuple[str, ...] = (),
-) -> dict[str, Any]:
+    rng: Generator, *, n_reference_sets: int, reference_set_size: int, dataset: int, scenario: str = "england",
+    n_records: int = 0, n_common: int = 0, area: str = "", quasi: tuple[str, ...] = (),
+) -> Row:  # fmt: skip
     """Embed the custodian's file and measure the utilities of figure 2 and of the uses that the paper names.
 
     `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record.
@@ -174,14 +133,13 @@ def utility_trial(
     distances. `scan_overlap`: Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean
     square error of local slopes; both beside their values with true distances (``..._true``).
     """
-    sizes: dict[str, Any] = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
-    files = draw_files(scenario, dataset, **sizes)
+    files = draw_files(scenario, dataset, n_records=n_records, n_common=n_common, area=area, quasi=tuple(quasi))
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
     centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
     both = files.original_km, released_km
-    true, released = _true_uses(scenario, dataset, **sizes), _uses(released_km, files, dataset)
+    true, released = _true_uses(files, dataset), _uses(released_km, files, dataset)
     return {
         "spearman_centre": utility.rank_correlation(*both, record=centre),
         "spearman_border": utility.rank_correlation(*both, record=int(lat.argmax())),
@@ -189,7 +147,7 @@ def utility_trial(
         "clusters_ari": utility.clustering_agreement(*both, n_clusters=min(_N_CLUSTERS, lat.size)),
         "moran_contiguity_error": abs(released["moran"] - true["moran"]),
         "geary_contiguity_error": abs(released["geary"] - true["geary"]),
-        "pcnm_overlap": float(np.linalg.norm(true["vectors"].T @ released["vectors"]) ** 2 / true["vectors"].shape[1]),
+        "pcnm_overlap": np.linalg.norm(true["vectors"].T @ released["vectors"]) ** 2 / true["vectors"].shape[1],
         "imputation_error": released["imputation_error"] / true["imputation_error"],
         "scan_overlap": released["scan_overlap"], "scan_overlap_true": true["scan_overlap"],
         "gwr_slope_error": released["gwr_slope_error"], "gwr_slope_error_true": true["gwr_slope_error"],
@@ -197,19 +155,18 @@ def utility_trial(
 
 
 @lru_cache(maxsize=24)
-def _true_uses(scenario: str, dataset: int, **sizes: Any) -> dict[str, Any]:
+def _true_uses(files: Files, dataset: int) -> Row:
     """Return `_uses` with true distances: computed once for all settings on a data set."""
-    files = draw_files(scenario, dataset, **sizes)
     return _uses(files.original_km, files, dataset)
 
 
-def _uses(km: FloatArray, files: Files, dataset: int) -> dict[str, Any]:
+def _uses(km: FloatArray, files: Files, dataset: int) -> Row:
     """Return autocorrelation, eigenvectors, errors of filled gaps and of slopes, and the overlap of clusters."""
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     n = len(km)
     # An attribute with a spatial pattern and noise.
-    values = np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * np.random.default_rng(7).normal(size=n)
-    rng = np.random.default_rng([dataset, 5])
+    values = np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * default_rng(7).normal(size=n)
+    rng = default_rng([dataset, 5])
     gaps = rng.permutation(n)[: int(_GAPS * n)]
     inside = np.zeros(n, dtype=bool)
     inside[np.argsort(files.original_km[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
@@ -225,15 +182,13 @@ def _uses(km: FloatArray, files: Files, dataset: int) -> dict[str, Any]:
     pattern = distance_analyses.autocorrelation(values, km, weights="contiguity", neighbours=6)
     return {
         "moran": pattern.morans_i, "geary": pattern.gearys_c, "vectors": distance_analyses.spatial_eigenvectors(km),
-        "imputation_error": float(np.sqrt(np.mean(off**2))),
-        "scan_overlap": float((members & inside).sum() / (members | inside).sum()),
-        "gwr_slope_error": float(np.sqrt(np.mean((slopes - slope) ** 2))),
+        "imputation_error": np.sqrt(np.mean(off**2)),
+        "scan_overlap": (members & inside).sum() / (members | inside).sum(),
+        "gwr_slope_error": np.sqrt(np.mean((slopes - slope) ** 2)),
     }  # fmt: skip
 
 
-def city_trial(
-    rng: np.random.Generator, *, n_reference_sets: int, reference_set_size: int, area: str = "united_kingdom"
-) -> dict[str, float]:
+def city_trial(rng: Generator, *, n_reference_sets: int, reference_set_size: int, area: str = "united_kingdom") -> Row:
     """Embed the paper's three pairs of cities and return their released distances, km."""
     cities = city_pairs()
     within = reference_area(area)

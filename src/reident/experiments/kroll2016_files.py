@@ -4,8 +4,6 @@ Hospitals are drawn from the NHS Choices list of 2020, since the list of 847 beh
 persons are drawn as in `kroll2015`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
@@ -47,7 +46,7 @@ class Files:
 def hospitals(seed: int, prefix_length: int = 2) -> pd.DataFrame:
     """Draw 847 hospitals, as many as the paper had, with the first characters of their trust's code and their place."""
     listed = load_nhs_hospitals()
-    chosen = np.sort(np.random.default_rng([seed, 847]).choice(len(listed), 847, replace=False))
+    chosen = np.sort(default_rng([seed, 847]).choice(len(listed), 847, replace=False))
     sample = listed.loc[chosen, ["trust", "lat_deg", "lon_deg"]].reset_index(drop=True)
     sample.insert(0, "trust_prefix", sample.pop("trust").str[:prefix_length])
     return sample
@@ -55,21 +54,15 @@ def hospitals(seed: int, prefix_length: int = 2) -> pd.DataFrame:
 
 @lru_cache(maxsize=24)
 def draw_files(
-    scenario: str,
-    dataset: int,
-    *,
-    n_records: int = 0,
-    n_common: int = 0,
-    prefix_length: int = 2,
-    area: str = "",
+    scenario: str, dataset: int, *, n_records: int = 0, n_common: int = 0, prefix_length: int = 2, area: str = "",
     quasi: tuple[str, ...] = (),
-) -> Files:
+) -> Files:  # fmt: skip
     """Draw a pair of files of a scenario: "england", "germany", or own places (a CSV file as `pinned` names it).
 
     Without sizes the paper's: 400 hospitals in each file and 40 in both, 500 persons and 50; of own places a tenth of
     each file is in both, and all are used.
     """
-    rng = np.random.default_rng([dataset, SCENARIOS.index(scenario) if scenario in SCENARIOS else 2])
+    rng = default_rng([dataset, [*SCENARIOS, scenario].index(scenario)])
     if scenario == "england":
         people, size, columns = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
     elif scenario == "germany":

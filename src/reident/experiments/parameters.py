@@ -1,7 +1,5 @@
 """Check the parameters of a notebook before anything runs: names, types, ranges and own files."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -3,16 +3,15 @@
 Beyond the five documents: nothing of this is in print. A data set is named by its seed, and nothing else is random.
 """
 
-from __future__ import annotations
-
 import time
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import FloatArray
+from reident.base import FloatArray, Row
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
 from reident.location.localisation import Localisation
@@ -39,7 +38,7 @@ def load_country(name: str) -> tuple[pd.DataFrame, Any]:
     return load_places(name), load_boundary(name).union_all()
 
 
-def people(places: pd.DataFrame, area: Any, n: int, rng: np.random.Generator) -> pd.DataFrame:
+def people(places: pd.DataFrame, area: Any, n: int, rng: Generator) -> pd.DataFrame:
     """Draw persons by the population of places, inside an outline."""
     return population(places, n, jitter_km=SCATTER_KM, shares=load_census_shares(), area=area, rng=rng)
 
@@ -85,7 +84,7 @@ def located_people(
     return homes, located
 
 
-def work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+def work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: Generator) -> pd.DataFrame:
     """Return people at their place of work: a town by its population, fewer the farther it is (20 km), within 3 km."""
     towns = unit_vectors(places["lat_deg"], places["lon_deg"])
     km = gaps_km(unit_vectors(homes["lat_deg"], homes["lon_deg"])[:, None], towns[None])
@@ -96,7 +95,7 @@ def work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: np.random.Genera
     return homes.assign(lat_deg=lat + north, lon_deg=lon + east / np.cos(np.radians(lat)))
 
 
-def _supposed(places: pd.DataFrame, n_towns: int, wrong_by: float, rng: np.random.Generator) -> pd.DataFrame:
+def _supposed(places: pd.DataFrame, n_towns: int, wrong_by: float, rng: Generator) -> pd.DataFrame:
     """Return the list of towns as the intruder has it: perhaps the largest only, or with wrong populations."""
     if n_towns:
         places = places.nlargest(n_towns, "population")
@@ -107,10 +106,10 @@ def _supposed(places: pd.DataFrame, n_towns: int, wrong_by: float, rng: np.rando
 
 
 def locating_trial(
-    _: np.random.Generator, *, dataset: int, n: int, country: str = "germany", knowledge: str = "towns",
+    _: Generator, *, dataset: int, n: int, country: str = "germany", knowledge: str = "towns",
     n_common: int = -1, sigma_km: float = 0.0, step_km: float = 0.0, left_out: float = 0.0, longest_km: float = 0.0,
     work: int = 0, scatter_km: float = SCATTER_KM, wrong_by: float = 0.0, n_towns: int = 0,
-) -> dict[str, Any]:  # fmt: skip
+) -> Row:  # fmt: skip
     """Locate one file; the parameters are those of `located_people`."""
     given = {name: value for name, value in locals().items() if name != "_"}
     began = time.perf_counter()
@@ -118,11 +117,11 @@ def locating_trial(
     off = errors_km(located.positions, homes)
     certified = located.certified().to_numpy()
     return {
-        "median_km": float(np.median(off)),
-        **{f"within_{km}_km": float((off <= km).mean()) for km in (1, 5, 10, 25)},
-        "gap": float(located.certificate["gap"].median()),
+        "median_km": np.median(off),
+        **{f"within_{km}_km": (off <= km).mean() for km in (1, 5, 10, 25)},
+        "gap": located.certificate["gap"].median(),
         "motion_p_value": located.p_value,
-        "certified": float(certified.mean()),
-        "certified_wrong": float((certified & (off > WRONG_KM)).mean()),
+        "certified": certified.mean(),
+        "certified_wrong": (certified & (off > WRONG_KM)).mean(),
         "seconds": time.perf_counter() - began,
     }

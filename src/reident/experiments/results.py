@@ -1,7 +1,5 @@
 """Store the result of a run, which a batch collects over all its runs, and its claims."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Run a trial over a grid of parameters: reproducible random streams, stored results, parallel workers."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import json
@@ -19,7 +17,18 @@ import pandas as pd
 import threadpoolctl
 from tqdm import tqdm
 
-from reident.base import ParameterError, PrivacyWarning, TrialError, check_integer, check_seed, local_cluster, occupied
+from reident.base import (
+    ParameterError,
+    Parameters,
+    PrivacyWarning,
+    Row,
+    TrialError,
+    check_integer,
+    check_names,
+    check_seed,
+    local_cluster,
+    occupied,
+)
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
@@ -27,7 +36,7 @@ from reident.experiments.code_key import code_key, versions
 SCHEDULER = "REIDENT_SCHEDULER"
 
 Trial = Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 class Task(NamedTuple):
@@ -35,7 +44,7 @@ class Task(NamedTuple):
 
     key: str
     number: int
-    setting: dict[str, Any]
+    setting: Parameters
     repetition: int
     entropy: list[int]
 
@@ -114,12 +123,10 @@ def sweep(
     began = time.perf_counter()
     if not callable(trial) or not hasattr(trial, "__code__"):
         raise ParameterError(f"`trial` must be a function, got {trial!r}")
-    if isinstance(shared, str) or not isinstance(shared, Iterable):
-        raise ParameterError(f"`shared` must be a list of parameters of the trial, got {shared!r}")
     settings = settings_of(trial, grid)
     repetitions, seed = check_integer(repetitions, "repetitions", low=1), check_seed(seed)
     jobs = check_integer(jobs, "jobs", low=1)
-    if unknown := set(shared) - _parameters(trial).keys():
+    if unknown := {*check_names(shared, "shared")} - _parameters(trial).keys():
         raise ParameterError(f"`shared` must name parameters of the trial, got {min(unknown)!r}")
     if cache and trial.__module__ == "__main__":
         raise ParameterError(
@@ -161,15 +168,14 @@ def sweep(
     return frame
 
 
-def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
+def settings_of(trial: Trial, grid: Any) -> list[Row]:
     """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
     lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
-    if any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in lists):
-        raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
-    if isinstance(grid, Mapping):
+    are_lists = all(isinstance(listed, Iterable) and not isinstance(listed, str) for listed in lists)
+    if are_lists and isinstance(grid, Mapping):
         grid = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-    grid = list(grid)
-    if not all(isinstance(setting, Mapping) for setting in grid):
+    grid = list(grid) if are_lists else grid
+    if not are_lists or not all(isinstance(setting, Mapping) for setting in grid):
         raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
     settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in grid]
     if not settings:
@@ -203,9 +209,7 @@ def _plain(value: Any, name: str) -> Any:
     raise ParameterError(f"`{name}` must hold finite numbers, texts, lists of these or None, got {value!r}")
 
 
-def _task(
-    trial: Trial, number: int, setting: dict[str, Any], repetition: int, seed: int, shared: Sequence[str]
-) -> Task:
+def _task(trial: Trial, number: int, setting: Parameters, repetition: int, seed: int, shared: Sequence[str]) -> Task:
     """Return a trial with key and stream, both without parameters at their default: a new one changes none."""
     defaults = {name: parameter.default for name, parameter in _parameters(trial).items()}
     varied = {
@@ -257,13 +261,10 @@ class Store:
             return
         record = {"key": task.key, "setting": task.setting, "repetition": task.repetition, "rows": rows}
         line = self.before + json.dumps(record).encode() + b"\n"
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            written = os.write(descriptor, line)
+        with self.path.open("ab", buffering=0) as file:
+            written = file.write(line)
             if written < len(line):  # the disk is full: the next call says so
-                os.write(descriptor, line[written:])
-        finally:
-            os.close(descriptor)
+                file.write(line[written:])
         self.before = b""
         self.rows[task.key] = rows
 

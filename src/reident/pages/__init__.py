@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import jinja2
     from matplotlib.figure import Figure
 
-__all__ = ["cell", "mark", "number", "picture", "render", "write_page"]
-
 _FOLDER = Path(__file__).parent / "templates"
 
 
@@ -87,12 +85,8 @@ def mark(text: str) -> str:
     return "".join(letter for letter in text.replace(" ", "-") if letter.isalnum() or letter == "-")
 
 
-def picture(figure: Figure | Path, *, dpi: int = 120) -> str:
-    """Return a figure, or a PNG file of one, as an address that holds the picture itself."""
-    if isinstance(figure, Path):
-        content = figure.read_bytes()
-    else:
-        stream = BytesIO()
-        figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
-        content = stream.getvalue()
-    return f"data:image/png;base64,{base64.b64encode(content).decode()}"
+def picture(figure: Figure, *, dpi: int = 120) -> str:
+    """Return a figure as an address that holds the picture itself."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
+    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"

@@ -17,10 +17,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.special import stdtrit
 
-# Okabe and Ito's palette. A method keeps its colour through a notebook.
-BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "0.55",
-)  # fmt: skip
+from reident.plotting import COLOURS, METADATA, STYLE
+
+# A method keeps its colour through a notebook.
+BLUE, YELLOW, GREEN, ORANGE, SKY, PURPLE = COLOURS[:6]
+GREY = "0.55"
 
 #: Line and marker of published values, in all notebooks.
 PUBLISHED: dict[str, Any] = {"marker": "s", "linestyle": "--", "markerfacecolor": "white", "linewidth": 0.8}
@@ -28,12 +29,8 @@ PUBLISHED: dict[str, Any] = {"marker": "s", "linestyle": "--", "markerfacecolor"
 #: Key of the ringed release of a risk-utility map.
 RING: dict[str, Any] = {"color": "black", "marker": "o", "markerfacecolor": "none", "linestyle": "", "markersize": 9}
 
-#: Settings of matplotlib, readable at 85 mm.
-STYLE: Any = {
-    "font.size": 8, "axes.titlesize": 8, "axes.titlelocation": "left", "lines.markersize": 4, "figure.dpi": 150,
-    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
-    "svg.hashsalt": "reident", "svg.fonttype": "none", "pdf.fonttype": 42,
-}  # fmt: skip
+#: Error bars, and the line through them.
+BARS: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
 
 #: Narrower figures have one column of panels.
 _NARROW_MM = 120
@@ -41,13 +38,11 @@ _NARROW_MM = 120
 #: Pixels an inch of shown and saved pictures.
 _DPI = 200
 
-_METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
-
 
 class Figures:
     """The figures of a notebook: all of one width, saved into one folder.
 
-    Creating it sets `STYLE` for the session, so that the notebook's cells draw with matplotlib alone.
+    Creating it sets a style for the session, readable at 85 mm: the notebook's cells draw with matplotlib alone.
 
     Parameters
     ----------
@@ -62,7 +57,7 @@ class Figures:
 
     def __init__(self, width_mm: float = 170.0, out: str | Path = "", file_format: str = "png") -> None:
         self.width_mm, self.out, self.file_format = width_mm, out, file_format
-        plt.rcParams.update(STYLE)
+        plt.rcParams.update(STYLE | {"font.size": 8, "lines.markersize": 4, "figure.dpi": 150})
 
     @property
     def is_narrow(self) -> bool:
@@ -115,7 +110,7 @@ class Figures:
             columns = int(self.width_mm / (1.35 * max(map(len, keys)) + 12))
             figure.legend(handles=handles, loc="outside lower center", ncols=max(1, min(columns, 4)), fontsize=7.5)
         shown = BytesIO()
-        figure.savefig(shown, dpi=_DPI, metadata=_METADATA["png"])
+        figure.savefig(shown, dpi=_DPI, metadata=METADATA["png"])
         if self.out:
             folder = Path(self.out, "figures")
             folder.mkdir(parents=True, exist_ok=True)
@@ -123,8 +118,11 @@ class Figures:
             if self.file_format == "png":
                 file.write_bytes(shown.getvalue())
             else:
-                figure.savefig(file, metadata=_METADATA[self.file_format])
-            _save_caption(folder / "captions.csv", name, title, caption)
+                figure.savefig(file, metadata=METADATA[self.file_format])
+            captions = folder / "captions.csv"
+            row = pd.DataFrame({"figure": [name], "title": [title], "caption": [caption]})
+            earlier = pd.read_csv(captions) if captions.is_file() else row.iloc[:0]
+            pd.concat([earlier[earlier["figure"] != name], row]).to_csv(captions, index=False)
         plt.close(figure)  # the notebook shows the saved picture, without a second drawing
         display(Image(shown.getvalue(), width=round(self.width_mm * 4)))  # type: ignore[no-untyped-call]
         return Markdown(f"*{caption}*")
@@ -134,8 +132,7 @@ def draw_spread(ax: Axes, groups: Any, *, share: float = 0.9, shift: float = 0.0
     """Draw the mean of each group over its key, moved by `shift`, with a bar that holds this share of its values."""
     mean, low, high = groups.mean(), groups.quantile((1 - share) / 2), groups.quantile((1 + share) / 2)
     bars = np.clip([mean - low, high - mean], 0, None)
-    usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
-    ax.errorbar(mean.index + shift, mean, bars, **usual | style)
+    ax.errorbar(mean.index + shift, mean, bars, **BARS | style)
 
 
 def half_interval(draws: pd.Series) -> float:
@@ -145,12 +142,4 @@ def half_interval(draws: pd.Series) -> float:
 
 def draw_means(ax: Axes, at: Any, means: pd.Series, half: pd.Series, **style: Any) -> None:
     """Draw mean shares with bars of this half length that end at 0 and 1."""
-    usual: dict[str, Any] = {"marker": "o", "linewidth": 1.2, "elinewidth": 0.7}
-    ax.errorbar(at, means, [half.clip(upper=means), half.clip(upper=1 - means)], **usual | style)
-
-
-def _save_caption(file: Path, name: str, title: str, caption: str) -> None:
-    """Write title and caption of a figure into the table of all figures of the folder."""
-    row = pd.DataFrame({"figure": [name], "title": [title], "caption": [caption]})
-    earlier = pd.read_csv(file) if file.is_file() else row.iloc[:0]
-    pd.concat([earlier[earlier["figure"] != name], row]).to_csv(file, index=False)
+    ax.errorbar(at, means, [half.clip(upper=means), half.clip(upper=1 - means)], **BARS | style)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
-from reident.base import check_mapping, check_real
-from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure
+from reident.base import check_real
+from reident.plotting import COLOURS, LINES, MARKERS, new_figure
 from reident.rumap import ORIGINAL, check_one_panel, releases_of
 
 #: Methods up to which the ends of each curve are labelled.
@@ -20,9 +19,7 @@ _LABELLED = 4
 _WIDE = 30
 
 
-def plot_ru_map(
-    frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = None, names: Mapping[str, str] | None = None
-) -> Axes:
+def plot_ru_map(frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = None) -> Axes:
     """Draw a risk-utility map: a curve a method, the limit, and a ring round the most useful release within it.
 
     Parameters
@@ -34,8 +31,6 @@ def plot_ru_map(
         Tolerable risk, in the unit of the risk column. A release is within it if the upper end of its bar is.
     ax : Axes, optional
         Drawn on; a new figure by default.
-    names : mapping of str to str, optional
-        Methods to the names that the legend shows.
 
     Returns
     -------
@@ -51,7 +46,7 @@ def plot_ru_map(
     Duncan, Keller-McNulty and Stokes (2001).
     """
     panel = check_one_panel(frame)
-    limit, names = check_real(limit, "limit", low=0), check_mapping(names, "names", optional=True)
+    limit = check_real(limit, "limit", low=0)
     releases = releases_of(frame)
     colours = [colour for colour in COLOURS if colour != "#000000"]
     if ax is None:
@@ -63,7 +58,7 @@ def plot_ru_map(
         short = len(curves) <= _LABELLED and points.index.str.len().max() <= 8
         line: Any = LINES[number % len(LINES)]
         draw_ru_curve(ax, points, unit="" if short else None, line=line, colour=colour, marker=marker)
-        ax.plot([], [], color=colour, marker=marker, label=names.get(str(method), str(method)))
+        ax.plot([], [], color=colour, marker=marker, label=str(method))
     if "refused" in releases and len(refused := releases[releases["refused"].notna()]):
         ax.plot(refused["utility"], refused["risk"] + 0.02, "^", color="0.5", markersize=4, label="at least (refused)")
     original = frame[frame["method"] == ORIGINAL]

@@ -21,20 +21,19 @@ from reident.base import (
     check_seed,
     record_files,
 )
-from reident.data.datasets import notebooks_folder
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
-from reident.runner._index import read_claims, read_findings, read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_defaults, notebook_title
 from reident.runner.experiments import (
     PROFILES,
     experiments,
+    notebooks,
     profile_parameters,
     read_minutes,
     read_profile,
-    trials_folder,
 )
 from reident.runner.notebook_runs import NotebookRun, keys_of, run_notebooks
+from reident.runner.report import read_claims, read_findings, read_records, write_index
 
 __all__ = [
     "NotebookRun",
@@ -60,9 +59,8 @@ def study_runs(
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
     `names` are experiments, stems of documents, or notebooks; none means every experiment. They start in the order of
-    ``full.yaml``: the longest quick run first, so that no long one is left to run alone, and those that compile the
-    same kernels apart. They overlap up to `jobs`; the sweeps inside share the other processors. Those of the `full`
-    profile use all.
+    ``full.yaml``, the longest quick run first, so that no long one is left to run alone. They overlap up to `jobs`;
+    the sweeps inside share the other processors. Those of the `full` profile use all.
 
     Raises
     ------
@@ -72,26 +70,21 @@ def study_runs(
     check_choice(profile, "profile", PROFILES)
     jobs = check_integer(jobs, "jobs", low=1)
     known = experiments()
-    notebooks = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
-    experiment_of = {path.stem: name for name, path in known.items()}
-    stems = {name: name.partition("_")[0] for name in known}
-    chosen: dict[str, Path] = {} if names else dict(known)
+    named = known | {path.stem: path for path in notebooks() if path not in known.values()}
+    answers = {name: {name, name.partition("_")[0], path.stem} for name, path in named.items()}
     for name in names:
-        check_choice(name, "stem", sorted({*known, *stems.values(), *notebooks}))
-        if name in notebooks:
-            chosen[experiment_of.get(name, name)] = notebooks[name]
-        else:
-            chosen |= {part: path for part, path in known.items() if name in (part, stems[part])}
+        check_choice(name, "stem", sorted(set().union(*answers.values())))
+    chosen = [name for name in named if (not answers[name].isdisjoint(names) if names else name in known)]
     at_once = max(1, min(jobs, len(chosen)))
     common: dict[str, Any] = {"jobs": jobs if profile == "full" else max(1, jobs // at_once)}
     common |= {} if seed is None else {"seed": check_seed(seed)}
+    order = [*read_profile("full"), *(path.stem for path in named.values())]
     runs = []
-    order = [*read_profile("full")]
-    for name, notebook in sorted(chosen.items(), key=lambda item: [*order, item[1].stem].index(item[1].stem)):
-        defaults = notebook_defaults(notebook)
-        parameters = profile_parameters(notebook, profile) if name in known else {}
+    for name in sorted(chosen, key=lambda name: order.index(named[name].stem)):
+        parameters = profile_parameters(named[name], profile) if name in known else {}
+        defaults = notebook_defaults(named[name])
         parameters |= {key: value for key, value in common.items() if key in defaults}
-        runs.append(NotebookRun(name, notebook, parameters))
+        runs.append(NotebookRun(name, named[name], parameters))
     return runs, at_once
 
 
@@ -104,10 +97,7 @@ def reproduce(
     seed: int | None = None,
     decide: bool = False,
     budget_min: float | None = None,
-    force: bool = False,
-    retry_failed: bool = True,
-    scheduler: str | None = None,
-    progress: bool = True,
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Run the notebooks of documents and write the index page ``out/index.html``.
 
@@ -127,8 +117,8 @@ def reproduce(
         Draw data sets, ten repetitions each, until the published tables are decided: looks after 5, 8, 12 and 18.
     budget_min : float, optional
         With `decide`: start no look that would end after so many minutes.
-    force, retry_failed, scheduler, progress
-        As for `run_notebooks`.
+    options
+        `force`, `retry_failed`, `scheduler` and `progress` of `run_notebooks`.
 
     Returns
     -------
@@ -141,29 +131,17 @@ def reproduce(
         If a name or profile is unknown, or `decide` is asked of an experiment without looks.
     """
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
-    if not runs:
-        raise DataError("no experiment is installed: no notebook came with this installation")
     able = [name for name, path in experiments().items() if "budget_min" in notebook_defaults(path)]
     for run in runs:
         if run.name in experiments():
-            run.parameters["cache"] = trials_folder(out, run.name)
+            run.parameters["cache"] = str((Path(out) / "trials" / run.name).resolve())
         if decide and run.name not in able:
             raise ParameterError(f"`decide` needs an experiment with looks, {', '.join(able)}; got {run.name!r}")
         if decide:
             run.parameters.update(n_datasets=SCHEDULE[-1], repetitions=10)
             run.parameters.update({} if budget_min is None else {"budget_min": float(budget_min)})
     with page_at_the_end(out, lambda: write_index(out)) as write:
-        return run_notebooks(
-            runs,
-            out,
-            at_once=at_once,
-            scheduler=scheduler,
-            force=force,
-            retry_failed=retry_failed,
-            progress=progress,
-            label="reproduce",
-            each=write,
-        )
+        return run_notebooks(runs, out, at_once=at_once, label="reproduce", each=write, **options)
 
 
 @contextmanager

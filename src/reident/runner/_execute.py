@@ -73,11 +73,16 @@ def working(out: Path) -> Iterator[str]:
         yield token
 
 
+def run_of(work: Path) -> str:
+    """Return the name of the run that has this working folder."""
+    return work.name.partition(_SIGN)[0]
+
+
 def publish(out: Path, work: Path, *, token: str | None = None) -> None:
     """Put the working folder of a run in place of the published one, if the process with this token still runs."""
     if token is not None and holder(out / WORK / LOCK).get("token") != token:
         raise DataError(f"the run {work.name!r} was given up: the reident process that started it has ended")
-    target = out / work.name.partition(_SIGN)[0]
+    target = out / run_of(work)
     check_replaceable(target)
     record_files(work)
     earlier = out / WORK / f"old-{uuid.uuid4().hex}"
@@ -99,7 +104,8 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     """Execute a notebook in its working folder and write there all that is to be published."""
     parameters = spec["parameters"] | ({"out": str(work.resolve())} if spec["own_out"] else {})
     started, clock = datetime.now(UTC), time.monotonic()
-    error = _execute({**spec, "parameters": parameters}, work)
+    options = {name: spec[name] for name in ("cells", "timeout", "scheduler")}
+    error = execute(Path(spec["notebook"]), parameters, work, **options)
     record = {name: spec[name] for name in ("name", "title", "key", "versions")} | {
         "notebook": Path(spec["notebook"]).name,
         "status": "ok" if error is None else "failed",
@@ -116,8 +122,19 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     return record
 
 
-def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
-    """Execute with papermill; return the error, None if all went well."""
+def execute(
+    notebook: Path,
+    parameters: dict[str, Any],
+    work: Path,
+    *,
+    cells: int | None = None,
+    timeout: float | None = None,
+    scheduler: str | None = None,
+) -> dict[str, str] | None:
+    """Execute a notebook with papermill into a folder, with its log; return the error, None if all went well.
+
+    With the number of its `cells` a file in the folder says which of them runs.
+    """
     import nbclient.exceptions
     import nbformat.warnings
     import papermill
@@ -127,24 +144,23 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     logging.getLogger("asyncio").addFilter(_is_news)
     logging.getLogger("papermill").setLevel(logging.CRITICAL)  # parameters and errors have messages of ours
     warnings.filterwarnings("ignore", category=nbformat.warnings.MissingIDFieldWarning)
-    source = Path(spec["notebook"])
-    has_started, end = False, math.inf
+    begin = math.inf
 
-    def note_cell(cell_index: int, **_: Any) -> None:
-        nonlocal has_started
-        has_started = True
-        with contextlib.suppress(OSError):
-            (work / CELLS).write_text(f"cell {cell_index + 1} of {spec['cells']}")
+    def start_cell(cell_index: int, **_: Any) -> None:
+        nonlocal begin
+        begin = min(begin, time.monotonic())
+        if cells is not None:
+            with contextlib.suppress(OSError):
+                (work / CELLS).write_text(f"cell {cell_index + 1} of {cells}")
 
     def seconds_left(_cell: Any) -> float:
-        nonlocal end
-        end = min(end, time.monotonic() + spec["timeout"])  # from the first cell on: a kernel may be slow to start
-        return max(0.1, end - time.monotonic())
+        assert timeout is not None
+        return max(0.1, begin + timeout - time.monotonic())  # from the first cell on: a kernel may be slow to start
 
     for _ in range(2):
         try:
             with (
-                _kernel_environment(spec["scheduler"]),
+                _kernel_environment(scheduler),
                 scratch(longest=80) as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
@@ -154,18 +170,18 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                 files = {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
                 kernel = {"transport": "ipc", "shutdown_wait_time": 2.0, **files}
                 papermill.execute_notebook(
-                    _literally(source),
+                    _literally(notebook),
                     _literally(work / NOTEBOOK),
-                    parameters=spec["parameters"],
+                    parameters=parameters,
                     kernel_name="python3",  # a notebook written by a program may lack both
                     language="python",
                     progress_bar=False,
                     stdout_file=log,
                     stderr_file=log,
                     # papermill's own `cwd` changes the folder of the whole process
-                    resources={"metadata": {"path": str(source.resolve().parent)}},
-                    on_cell_start=note_cell,
-                    timeout_func=None if spec["timeout"] is None else seconds_left,
+                    resources={"metadata": {"path": str(notebook.resolve().parent)}},
+                    on_cell_start=start_cell,
+                    timeout_func=None if timeout is None else seconds_left,
                     config=Config({"KernelManager": kernel}),
                     extra_arguments=["--log-level=CRITICAL"],  # a kernel reports an interrupt on our terminal
                 )
@@ -176,10 +192,10 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
             plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
             return {"type": error.ename, "message": error.evalue, "traceback": plain}
         except nbclient.exceptions.CellTimeoutError:
-            return {"type": "TimeoutError", "message": f"not done after {spec['timeout']:g} s", "traceback": ""}
+            return {"type": "TimeoutError", "message": f"not done after {timeout:g} s", "traceback": ""}
         except (nbclient.exceptions.DeadKernelError, RuntimeError, TimeoutError, OSError) as error:
             failure = {"type": type(error).__name__, "message": str(error), "traceback": ""}
-            if has_started:  # a kernel now and then fails to start on a busy machine
+            if begin < math.inf:  # a kernel now and then fails to start on a busy machine
                 return failure
     return failure
 
@@ -215,15 +231,17 @@ def _raised_as_expected(file: Path) -> bool:
 def _kernel_environment(scheduler: str | None = None) -> Iterator[None]:
     """Let kernels import the same package as this process, and sweeps in them use the scheduler."""
     home, before = str(Path(reident.__file__).resolve().parent.parent), dict(os.environ)
-    os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, [before.get("PYTHONPATH")])])
-    os.environ["PYTHONSAFEPATH"] = ""  # a notebook imports modules from its folder, as in Jupyter
-    os.environ["NUMBA_CACHE_DIR"] = before.get("NUMBA_CACHE_DIR") or str(cache_folder())
-    os.environ |= {SCHEDULER: scheduler} if scheduler else {}
+    changed = {
+        "PYTHONPATH": os.pathsep.join([home, *filter(None, [before.get("PYTHONPATH")])]),
+        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter
+        "NUMBA_CACHE_DIR": before.get("NUMBA_CACHE_DIR") or str(cache_folder()),
+    } | ({SCHEDULER: scheduler} if scheduler else {})
+    os.environ |= changed
     try:
         yield
     finally:
-        for name in ("PYTHONPATH", "PYTHONSAFEPATH", "NUMBA_CACHE_DIR", SCHEDULER):
-            os.environ.pop(name, None)
+        for name in changed:
+            os.environ.pop(name, None)  # on a worker several runs may end at a time
             os.environ |= {name: before[name]} if name in before else {}
 
 
@@ -268,5 +286,5 @@ def package_digest() -> str:
     folder = Path(reident.__file__).parent
     digest = hashlib.sha256()
     for file in [*sorted(folder.rglob("*.py")), data_folder() / "registry.toml"]:
-        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.is_file() else b""))
+        digest.update(f"{file.name}\0".encode() + file.read_bytes())
     return digest.hexdigest()

@@ -38,10 +38,14 @@ def notebook_cells(notebook: str | Path) -> list[dict[str, Any]]:
         raise DataError(f"`notebook` must be a Jupyter notebook, got {str(path)!r}: {error}") from error
 
 
+def notebook_sources(notebook: str | Path, kind: str) -> list[str]:
+    """Return the source of each cell of a kind, ``"code"`` or ``"markdown"``."""
+    return [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == kind]
+
+
 def notebook_title(notebook: str | Path) -> str:
     """Return the first heading of a notebook, or its name."""
-    texts = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "markdown"]
-    heading = re.search(r"^# (.+)$", "\n".join(texts), re.MULTILINE)
+    heading = re.search(r"^# (.+)$", "\n".join(notebook_sources(notebook, "markdown")), re.MULTILINE)
     return heading[1].strip() if heading else Path(notebook).stem
 
 
@@ -53,11 +57,11 @@ def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     DataError
         If the file is no notebook, or no cell or several have the tag.
     """
-    return {name: _literal(value) for name, (value, _) in _assignments(notebook).items()}
+    return {name: default for name, (default, _) in _assignments(notebook).items()}
 
 
-def _assignments(notebook: str | Path) -> dict[str, tuple[ast.expr | None, ast.expr | None]]:
-    """Return value and annotation of each parameter."""
+def _assignments(notebook: str | Path) -> dict[str, tuple[Any, ast.expr | None]]:
+    """Return default and annotation of each parameter."""
     tagged = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
         raise DataError(
@@ -67,7 +71,7 @@ def _assignments(notebook: str | Path) -> dict[str, tuple[ast.expr | None, ast.e
         statements = ast.parse(tagged[0]["source"]).body
     except SyntaxError as error:
         raise DataError(f"the parameters cell of {Path(notebook).name!r} is not valid Python: {error}") from error
-    assignments: dict[str, tuple[ast.expr | None, ast.expr | None]] = {}
+    assignments: dict[str, tuple[Any, ast.expr | None]] = {}
     for statement in statements:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -76,7 +80,9 @@ def _assignments(notebook: str | Path) -> dict[str, tuple[ast.expr | None, ast.e
                 pairs = [(target, statement.value)]
                 if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):  # a, b = 1, 2
                     pairs = list(zip(target.elts, statement.value.elts, strict=False))
-                assignments |= {name.id: (value, annotation) for name, value in pairs if isinstance(name, ast.Name)}
+                assignments |= {
+                    name.id: (_literal(value), annotation) for name, value in pairs if isinstance(name, ast.Name)
+                }
     return assignments
 
 
@@ -107,32 +113,23 @@ def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dic
                 f"`{name}` must be a parameter of {file}, which has {', '.join(assignments) or 'none'}"
             )
         check_plain(value, name)
-        expression, annotation = assignments[name]
-        default = _literal(expression)
-        if default is None and annotation is not None:
-            fits, kind = _fits(value, annotation), ast.unparse(annotation)
-        else:
-            fits, kind = _is_like(value, default), f"{type(default).__name__} as its default {default!r}"
-            if isinstance(value, list) and isinstance(default, list | tuple) and default:
-                kind = f"list of {type(default[0]).__name__} as its default {default!r}"
-        if not fits:
+        default, annotation = assignments[name]
+        kind = ast.unparse(annotation) if default is None and annotation is not None else _kind_of(default)
+        if not _fits(value, ast.parse(kind, mode="eval").body):
             parts = value if isinstance(value, list) else [value]
             hint = next(filter(None, map(text_hint, parts)), "")
-            if "str" in kind.partition(" as ")[0] and any(isinstance(part, int | float) for part in parts):
+            if "str" in kind and any(isinstance(part, int | float) for part in parts):
                 hint = ": in quotes it is text"
             raise ParameterError(f"`{name}` must be of type {kind} in {file}, got {value!r}{hint}")
     return dict(parameters)
 
 
-def _is_like(value: Any, default: Any) -> bool:
-    """Return whether a value has the type of a default, and its elements those of the default's elements."""
-    if default is None or default is _COMPUTED:
-        return True
+def _kind_of(default: Any) -> str:
+    """Return the type of a default as an annotation; a tuple is given as a list."""
     if isinstance(default, list | tuple):
-        return isinstance(value, list) and all(
-            not default or any(_is_like(part, example) for example in default) for part in value
-        )
-    return type(value) is type(default) or (type(value) is int and type(default) is float)
+        kinds = " | ".join(dict.fromkeys(map(_kind_of, default)))
+        return f"list[{kinds}]" if kinds else "list"
+    return "Any" if default is None or default is _COMPUTED else type(default).__name__
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -152,12 +149,11 @@ def _fits(value: Any, annotation: ast.expr) -> bool:
     return kinds is None or (isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)))
 
 
-def digest_beside(notebook: str | Path) -> str:
+def digest_of_inputs(folder: Path) -> str:
     """Return a digest of the files in a notebook's folder and below it, which it may read or import.
 
     Notebooks, files of batches, hidden files and outputs of this program do not count.
     """
-    folder = Path(notebook).resolve().parent
     digest = hashlib.sha256()
     if folder != notebooks_folder().resolve():
         for file in sorted(_inputs(folder)):

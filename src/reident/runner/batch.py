@@ -24,16 +24,38 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
-from reident.base import DataError, ParameterError, check_integer, check_plain, check_real, check_seed, trial_seed
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_mapping,
+    check_real,
+    check_seed,
+    check_text,
+    trial_seed,
+)
 from reident.data._yaml import read_yaml
 from reident.data.datasets import notebooks_folder
+from reident.experiments.results import RESULT
 from reident.pages import write_page
+from reident.plotting import COLOURS, LINES, MARKERS, new_figure, save_figure
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
-from reident.runner._collect import PICTURES, RESULTS, collect, draw, means, read_plot
 from reident.runner._execute import NOTEBOOK, PAGE
-from reident.runner._index import failure
+from reident.runner.experiments import notebooks
+from reident.runner.report import failure
+
+#: The frame over all runs, in the folder of the batch.
+RESULTS = "results.parquet"
+
+#: Its plot.
+PICTURES = ("results.svg", "results.png")
+
+_PANELS = 4
 
 _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot", "timeout")
 
@@ -54,17 +76,13 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     if unknown:
         raise ParameterError(f"`{unknown[0]}` must be one of the entries {', '.join(_KEYS)} of {file.name}")
     notebook = _find(entries.get("notebook"), file)
-    fixed = entries.get("parameters") or {}
-    if not isinstance(fixed, Mapping):
-        raise ParameterError(f"`parameters` must give a value for each name, got {fixed!r}")
+    fixed = check_mapping(entries.get("parameters"), "parameters", optional=True)
     settings = _settings(entries.get("grid"))
     repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(entries.get("seed", 0))
     timeout = entries.get("timeout")
     timeout = None if timeout is None else check_real(timeout, "timeout", low=0, open_low=True)
-    pages = entries.get("pages", True)
-    if not isinstance(pages, bool):
-        raise ParameterError(f"`pages` must be true or false, got {pages!r}")
+    pages = check_flag(entries.get("pages", True), "pages")
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
         raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")
     runs = []
@@ -100,8 +118,6 @@ def _settings(grid: Any) -> list[dict[str, Any]]:
     else:
         raise ParameterError(f"`grid` must be a mapping of lists or a list of mappings, got {grid!r}")
     for number, setting in enumerate(settings):
-        for name, value in setting.items():
-            check_plain(value, name)
         if setting in settings[:number]:
             raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
     return settings
@@ -127,7 +143,7 @@ def _find(name: Any, file: Path) -> Path:
     for path in (file.parent / name, notebooks_folder() / f"{name}.ipynb"):
         if path.is_file():
             return path
-    ours = ", ".join(path.stem for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")))
+    ours = ", ".join(path.stem for path in notebooks())
     raise ParameterError(f"`notebook` must be a path from {file.name} or one of {ours}, got {name!r}")
 
 
@@ -144,33 +160,21 @@ def batch(
     out: str | Path,
     *,
     jobs: int = 1,
-    scheduler: str | None = None,
-    force: bool = False,
-    retry_failed: bool = True,
-    progress: bool = True,
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Run a notebook over a grid, resume an interrupted batch, and write its index page.
 
     `jobs` notebooks run at once. The results that they declared (`reident.experiments.results.declare`) are collected
     over all runs in ``results.parquet``, and stand on the page as a table and a plot; other runs in `out` are listed
-    apart. See `reident.runner.run_notebooks` for the other parameters.
+    apart. `options` are `force`, `retry_failed`, `scheduler` and `progress` of `reident.runner.run_notebooks`.
     """
     runs = read_sweep(file)
     entries = _load(Path(file))
     plot = read_plot(entries.get("plot") or {})
     keys = keys_of(runs, out)
-    options: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **options), ("index.html", RESULTS, *PICTURES)):
-        return run_notebooks(
-            runs,
-            out,
-            at_once=jobs,
-            scheduler=scheduler,
-            force=force,
-            retry_failed=retry_failed,
-            progress=progress,
-            label=Path(file).stem,
-        )
+    page: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
+    with page_at_the_end(out, lambda: write_table(out, keys, **page), ("index.html", RESULTS, *PICTURES)):
+        return run_notebooks(runs, out, at_once=jobs, label=Path(file).stem, **options)
 
 
 def write_table(
@@ -231,3 +235,92 @@ def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None)
         "error": failure(record),
         "seconds": record["seconds"],
     }
+
+
+def read_plot(entry: Any) -> dict[str, Any]:
+    """Return the entry ``plot`` of a batch's file: means of the columns `y` against `x`, a line a value of `by`."""
+    if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
+        raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
+    plot: dict[str, Any] = {"x": None, "y": [], "by": None} | dict(entry)
+    if not isinstance(plot["y"], list):
+        plot["y"] = [plot["y"]]
+    for name in ("x", "by"):
+        check_text(plot[name], f"plot: {name}")
+    for column in plot["y"]:
+        check_text(column, "plot: y", optional=False)
+    if plot["x"] is not None and plot["x"] in (plot["by"], *plot["y"]):
+        raise ParameterError(f"`plot` must give x a column of its own, got {plot['x']!r} twice")
+    return plot
+
+
+def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the declared results of all runs in one frame, and the parameters in which the runs differ.
+
+    These come before the results' own columns. A list of one value is written as the value. A column of a result
+    with the name of such a parameter is called ``result_<name>``. Values of several kinds become texts.
+    """
+    settings = pd.DataFrame([record["parameters"] for record in records], dtype=object)
+    varied = [name for name in settings if len({*settings[name].map(json.dumps)}) > 1]
+    parts = []
+    for record in records:
+        file = out / record["name"] / RESULT
+        if record["status"] == "ok" and file.is_file():
+            result = pd.read_parquet(file).rename(columns={name: f"result_{name}" for name in ("run", *varied)})
+            setting = {name: [record["parameters"].get(name)] * len(result) for name in varied}
+            parts.append(pd.DataFrame({"run": record["name"]} | setting, result.index, dtype=object).join(result))
+    if not parts:
+        return pd.DataFrame(), varied
+    results = pd.concat(parts, ignore_index=True)
+    for name in varied:
+        results[name] = _scalars(results[name])
+    for name in results.columns[results.dtypes == "object"]:  # a file stores one kind of values a column
+        kinds = {*results[name].dropna().map(type)}
+        if len(kinds) > 1 and kinds != {int, float}:
+            results[name] = results[name].map(str, na_action="ignore")
+    return results.infer_objects(), varied
+
+
+def _scalars(column: pd.Series) -> pd.Series:
+    """Return a column without lists: single values where each list has one, else JSON."""
+    lists = [value for value in column if isinstance(value, list)]
+    if lists and all(len(value) == 1 for value in lists):
+        return _scalars(column.map(lambda value: value[0] if isinstance(value, list) else value))
+    return column.map(lambda value: json.dumps(value) if isinstance(value, list | dict) else value)
+
+
+def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return the means of all measures for each setting of the keys, over all rows for no key."""
+    measures = [
+        name
+        for name in results.select_dtypes(["number", "bool"])
+        if name not in keys and not name.startswith(("result_", "repetition", "seed"))
+    ]
+    if not keys:
+        return results[measures].mean().to_frame().T
+    return results.groupby(list(keys), dropna=False, sort=False)[measures].mean().reset_index()
+
+
+def draw(results: pd.DataFrame, varied: Sequence[str], plot: Mapping[str, Any], folder: Path) -> Path | None:
+    """Draw the means against a parameter and return the picture; None where no parameter is a number."""
+    numbers = [name for name in varied if name != plot["by"] and pd.api.types.is_numeric_dtype(results[name])]
+    columns = list(results.columns)
+    x = check_choice(plot["x"], "plot: x", columns) if plot["x"] else next(iter(numbers), None)
+    if x is None:
+        return None
+    others = (name for name in varied if name not in (x, "seed"))
+    by = check_choice(plot["by"], "plot: by", columns) if plot["by"] else next(others, None)
+    values = means(results, [x, by] if by else [x]).sort_values(x)
+    bounds = ("_low", "_high", "_published", "_se")
+    measures = [name for name in values.columns if name not in (x, by) and not name.endswith(bounds)]
+    y = [check_choice(name, "plot: y", measures) for name in plot["y"]] or measures[:_PANELS]
+    if not y:
+        return None
+    figure, axes = new_figure(1, len(y), size=(3.6 * len(y), 3.4), squeeze=False)
+    for ax, measure in zip(axes[0], y, strict=True):
+        lines = values.pivot_table(measure, x, by, sort=False) if by else values.set_index(x)[[measure]]
+        ax.set_prop_cycle(color=COLOURS, marker=MARKERS, linestyle=LINES)
+        ax.plot(lines.index, lines, label=[*map(str, lines)], markersize=4, linewidth=1.2)
+        ax.set(xlabel=x, title=measure.replace("_", " "))
+    if by:
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), title=by, loc="outside right center")
+    return save_figure(figure, "results", folder)[1]

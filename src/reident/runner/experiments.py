@@ -9,12 +9,11 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reident.base import DataError, ParameterError, check_choice
 from reident.data._yaml import read_yaml
 from reident.data.datasets import PAPERS, notebooks_folder
-from reident.runner._parameters import notebook_cells
+from reident.runner._execute import NOTEBOOK, RECORD, execute
+from reident.runner._parameters import notebook_sources
 
 #: Inside an output folder or a site: figures for print, one folder an experiment.
 PRINT = "figures-for-print"
@@ -43,33 +42,26 @@ def read_minutes(text: str) -> float:
     return float(time[1]) * (60 if time[2] == "h" else 1)
 
 
+def notebooks() -> list[Path]:
+    """Return the notebooks of the package, in order."""
+    return sorted(notebooks_folder().glob("[0-9]*.ipynb"))
+
+
 def experiments() -> dict[str, Path]:
     """Return the notebook of each experiment by its name, ``kroll2015`` for ``01-kroll2015.ipynb``."""
     stems = read_profile("full")
-    notebooks = sorted(notebooks_folder().glob("[0-9]*.ipynb"))
-    return {path.stem.partition("-")[2]: path for path in notebooks if path.stem in stems}
+    return {path.stem.partition("-")[2]: path for path in notebooks() if path.stem in stems}
 
 
 def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
     """Return the parameters of a notebook in a profile, as ``notebooks/<profile>.yaml`` has them; none for quick."""
     check_choice(profile, "profile", PROFILES)
-    if profile == "quick":
-        return {}
-    parameters = read_profile(profile).get(Path(notebook).stem)
-    if not isinstance(parameters, dict):
-        raise DataError(f"{profile}.yaml must give parameters for {Path(notebook).stem}, got {parameters!r}")
-    return parameters
+    return {} if profile == "quick" else dict(read_profile(profile)[Path(notebook).stem])
 
 
 def read_profile(name: str) -> dict[str, Any]:
-    """Return the parameters of a profile by notebook, in the order of its file; none where it is not installed."""
-    file = notebooks_folder() / f"{name}.yaml"
-    if not file.is_file():
-        return {}
-    try:
-        return dict(read_yaml(file.read_text(encoding="utf-8")) or {})
-    except (yaml.YAMLError, ValueError, TypeError) as error:
-        raise DataError(f"{file.name} must hold parameters by notebook: {error}") from error
+    """Return the parameters of a profile by notebook, in the order of its file."""
+    return dict(read_yaml((notebooks_folder() / f"{name}.yaml").read_text(encoding="utf-8")))
 
 
 def citation_of(name: str) -> str:
@@ -79,7 +71,7 @@ def citation_of(name: str) -> str:
 
 def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
     """Run the cells of an experiment up to its check of the parameters, so that no run starts with a wrong value."""
-    sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
+    sources = notebook_sources(notebook, "code")
     checks = [position for position, source in enumerate(sources) if "check_parameters(globals()" in source]
     if Path(notebook).resolve() not in {path.resolve() for path in experiments().values()} or not checks:
         return
@@ -92,13 +84,7 @@ def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
 
 def figure_names(notebook: str | Path) -> list[str]:
     """Return the names of the figures that a notebook draws, in order."""
-    sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
-    return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(sources))
-
-
-def trials_folder(out: str | Path, name: str) -> str:
-    """Return the folder of an experiment's finished trials below an output folder."""
-    return str((Path(out) / "trials" / name).resolve())
+    return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(notebook_sources(notebook, "code")))
 
 
 def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:
@@ -111,23 +97,15 @@ def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: floa
     DataError
         If the experiment has not been run in `out`, or its notebook fails.
     """
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
-
-    record = Path(out) / name / "record.json"
+    record = Path(out) / name / RECORD
     if not record.is_file():
         raise DataError(f"{name} has not been run in {str(out)!r}: run `reident reproduce {name} --out {out}` first")
     parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
     Path(target).mkdir(parents=True, exist_ok=True)
     for file_format in formats:
         style = {"out": str(Path(target).resolve()), "width_mm": width_mm, "figure_format": file_format}
-        notebook = Path(target) / "notebook.ipynb"
-        try:
-            papermill.execute_notebook(
-                str(experiments()[name]), str(notebook), parameters=parameters | style, kernel_name="python3",
-                language="python", progress_bar=False, cwd=str(notebooks_folder()),
-            )  # fmt: skip
-        except PapermillExecutionError as error:
-            plain = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}")
-            raise DataError(f"the notebook of {name} failed: {plain}; see {notebook}") from None
+        error = execute(experiments()[name], parameters | style, Path(target))
+        if error is not None:
+            place = Path(target) / NOTEBOOK
+            raise DataError(f"the notebook of {name} failed: {error['type']}: {error['message']}; see {place}")
     return Path(target) / "figures"

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from reident.base import ParameterError, check_integer, check_replaceable
+from tqdm import tqdm
+
+from reident.base import WORK, ParameterError, check_integer, check_replaceable
 from reident.experiments.sweep import connected
-from reident.runner._board import Board
-from reident.runner._execute import RECORD, package_digest, run_notebook, working
+from reident.runner._execute import CELLS, RECORD, package_digest, run_notebook, run_of, working
 from reident.runner._parameters import (
     check_parameters,
-    digest_beside,
+    digest_of_inputs,
     notebook_cells,
     notebook_defaults,
     notebook_title,
@@ -118,14 +121,45 @@ def run_notebooks(
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
         for spec in missing:
             check_replaceable(out / spec["name"])
-        with Board(label, len(missing), out, enabled=progress and bool(missing)) as board:
+        with _progress(label, len(missing), out, enabled=progress and bool(missing)) as end:
             for record in _executed(missing, min(at_once, len(missing)), scheduler):
                 records[record["name"]] = record
-                board.finish(record)
+                end(record)
                 if each is not None:
                     with suppress(OSError):  # `page_at_the_end` reports it
                         each()
     return [record for record in records.values() if record is not None]
+
+
+@contextmanager
+def _progress(label: str, total: int, out: Path, *, enabled: bool) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Show how many notebooks have ended, and twice a second (in a log every 15 s) the cells that run.
+
+    Yields a function that counts a run as ended, from its record.
+    """
+    pause_s = 0.5 if sys.stderr.isatty() else 15.0
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(pause_s):
+            with suppress(OSError):  # the run ends while its file is read
+                cells = sorted((out / WORK).glob(f"*/{CELLS}"))
+                bar.set_postfix_str("; ".join(f"{run_of(file.parent)}: {file.read_text()}" for file in cells))
+
+    def end(record: dict[str, Any]) -> None:
+        if enabled:
+            how = "done" if record["status"] == "ok" else f"failed ({record['error']['type']})"
+            figures = out / record["name"] / "figures"
+            place = f", figures in {figures}" if figures.is_dir() else ""
+            bar.write(f"{record['name']}: {how} after {record['seconds']:.0f} s{place}", file=sys.stderr)
+        bar.update()
+
+    with tqdm(total=total, desc=label, unit="notebook", disable=not enabled, mininterval=pause_s) as bar:
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield end
+        finally:
+            is_over.set()
 
 
 def _executed(specs: list[dict[str, Any]], at_once: int, scheduler: str | None) -> Iterator[dict[str, Any]]:
@@ -170,40 +204,38 @@ def _check_names(names: list[str]) -> None:
 
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and return for each the plain JSON that a worker needs."""
-    versions, package = _versions(), package_digest()
-    inputs = {folder: digest_beside(folder / "any") for folder in {Path(run.notebook).resolve().parent for run in runs}}
+    common = {"out": str(out.resolve()), "scheduler": scheduler, "versions": _versions(), "package": package_digest()}
+    inputs = {folder: digest_of_inputs(folder) for folder in {run.notebook.resolve().parent for run in runs}}
     specs = []
     for run in runs:
-        cells, defaults = notebook_cells(run.notebook), notebook_defaults(run.notebook)
-        sources = [cell["source"] for cell in cells]
+        sources = [cell["source"] for cell in notebook_cells(run.notebook)]
+        takes_out = "out" in notebook_defaults(run.notebook)
         try:
             parameters = check_parameters(run.notebook, run.parameters)
-            identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-            if identifying:  # a notebook's own values are good
-                check_by_notebook(run.notebook, parameters)
+            check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             place = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{place}") from None
-        notebook = Path(run.notebook).resolve()
-        identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
-        spec = {"name": run.name, "page": run.page, "timeout": run.timeout, "title": notebook_title(run.notebook)}
-        spec |= {"notebook": str(notebook), "parameters": parameters, "out": str(out.resolve()), "scheduler": scheduler}
-        spec |= {"own_out": "out" in defaults and "out" not in parameters, "versions": versions, "package": package}
-        spec["cells"] = len(sources) + bool(parameters or "out" in defaults)  # papermill adds one with the parameters
-        specs.append(spec | {"key": hashlib.sha256(identity.encode()).hexdigest()})
+        notebook = run.notebook.resolve()
+        identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+        identity = [sources, identifying, common["package"], common["versions"], inputs[notebook.parent]]
+        own = {
+            "notebook": str(notebook),
+            "title": notebook_title(notebook),
+            "cells": len(sources) + bool(parameters or takes_out),  # papermill adds one with the parameters
+            "own_out": takes_out and "out" not in parameters,
+            "key": hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest(),
+        }
+        specs.append(asdict(run) | common | own)
     return specs
 
 
 @cache
 def _versions() -> dict[str, str]:
     """Return the versions of Python and of all libraries that the package declares."""
-    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    with suppress(metadata.PackageNotFoundError):
-        declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
-        for name in sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared):
-            with suppress(metadata.PackageNotFoundError):
-                versions[name] = metadata.version(name)
-    return versions
+    declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
+    names = sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared)
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
 
 
 def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:

@@ -1,20 +1,106 @@
-"""The whole reproduction as one static site: every run with its claims and figures, the errata, figures for print.
+"""Pages over the runs of an output folder: the index, and a static site of the reproduced documents.
 
-The site is made from the output folder of `reproduce`; no trial is computed again. It can be copied to any web server
-or opened from the file system.
+No trial is computed again. A page needs no network; the site can be copied to any web server.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from reident.base import DataError, publish_folder
 from reident.data.datasets import PAPERS, errata
 from reident.pages import write_page
-from reident.runner._execute import NOTEBOOK, PAGE, RECORD
-from reident.runner._index import read_records, write_index
-from reident.runner.experiments import PRINT, draw_again, experiments
+from reident.runner._execute import LOG, NOTEBOOK, PAGE, RECORD
+from reident.runner.experiments import PRINT, citation_of, draw_again, experiments
+
+
+def read_records(out: str | Path) -> list[dict[str, Any]]:
+    """Return the records of the runs published in a folder: experiments in their order, then the others by name."""
+    records = []
+    for file in Path(out).glob(f"*/{RECORD}"):
+        try:
+            record = json.loads(file.read_bytes())
+        except (OSError, ValueError):
+            continue  # damaged
+        records += [record] if isinstance(record, dict) else []
+    order = {name: position for position, name in enumerate(experiments())}
+    return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
+
+
+def write_index(out: str | Path, *, site: bool = False) -> Path:
+    """Write ``index.html`` over all runs published in `out`, for the file system, offline; return its path.
+
+    As a page of a `site` it links to the others.
+    """
+    out = Path(out)
+    records = read_records(out)
+    return write_page(
+        out / "index.html",
+        "index",
+        title="Reproduction",
+        site=site,
+        runs=[_section(out, record) for record in records],
+        made=max((record["started"] for record in records), default=""),
+        version=records[-1]["reident"] if records else "",
+    )
+
+
+def read_claims(folder: Path) -> pd.DataFrame | None:
+    """Return the claims of a run, None if it compared none."""
+    file = folder / "claims.csv"
+    return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
+
+
+def read_findings(folder: Path) -> list[tuple[str, str]]:
+    """Return the names of the figures in a folder and their titles, in the order of the notebook."""
+    file = folder / "captions.csv"
+    if not file.is_file():
+        return []
+    captions = pd.read_csv(file, dtype=str, keep_default_na=False)
+    return list(zip(captions["figure"], captions["title"], strict=True))
+
+
+def failure(record: dict[str, Any]) -> str | None:
+    """Return why a run failed; None if it did not."""
+    error = record["error"]
+    return None if error is None else f"{error['type']}: {error['message']}"
+
+
+def _section(out: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the page's section about one run."""
+    name = record["name"]
+    claims = read_claims(out / name)
+    files = ((PAGE, "the notebook as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
+    return {
+        "name": name,
+        "title": record["title"],
+        "citation": citation_of(name),
+        "parameters": ", ".join(f"{key} = {value!r}" for key, value in record["parameters"].items()),
+        "seconds": record["seconds"],
+        "error": failure(record),
+        "files": [(f"{name}/{file}", label) for file, label in files if (out / name / file).is_file()],
+        "figures": list(_figures(out, name)),
+        "verdicts": {} if claims is None else claims["verdict"].value_counts(sort=False).to_dict(),
+        "claims": [] if claims is None else claims.to_dict("records"),
+    }
+
+
+def _figures(out: Path, name: str) -> Iterator[dict[str, str]]:
+    """Yield name, title, picture and link of each figure, figure 2 before figure 10."""
+    folder = out / name / "figures"
+    titles = dict(read_findings(folder))
+    stems = {file.stem for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
+    for stem in sorted(stems, key=lambda stem: re.sub(r"\d+", lambda digits: digits[0].zfill(4), stem)):
+        files = [f"{name}/figures/{stem}.{kind}" for kind in ("png", "svg") if (folder / f"{stem}.{kind}").is_file()]
+        label = stem.replace("-", " ")
+        yield {"name": label, "title": titles.get(stem, label), "source": files[0], "link": files[-1]}
 
 
 def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Path:
@@ -30,7 +116,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
 
     def fill(temporary: Path) -> None:
         for name in names:
-            _copy_run(out / name, temporary / name)
+            shutil.copytree(out / name, temporary / name, ignore=shutil.ignore_patterns(".*", LOG, "*.parquet"))
             if draw:
                 draw_again(name, out, temporary / PRINT / name, width_mm=170, formats=("pdf",))
         documents = [
@@ -41,12 +127,3 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
 
     publish_folder(site, fill, replace=True, parameter="site")
     return site / "index.html"
-
-
-def _copy_run(source: Path, target: Path) -> None:
-    target.mkdir(parents=True)
-    for name in (NOTEBOOK, PAGE, RECORD, "claims.csv"):
-        if (source / name).is_file():
-            shutil.copy2(source / name, target / name)
-    if (source / "figures").is_dir():
-        shutil.copytree(source / "figures", target / "figures")

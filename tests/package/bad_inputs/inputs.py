@@ -25,7 +25,6 @@ TABLE = pd.DataFrame(
     }
 )
 MANY = pd.DataFrame({"age": range(24), "sex": list("mf") * 12, "pay": np.arange(24.0)})
-NONE_LEFT = TABLE.iloc[:0]
 TWICE = pd.DataFrame([[1, 2]], columns=["age", "age"])
 D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
 LAT, LON = [49.1, 49.2, 49.3, 49.4], [8.1, 8.5, 8.2, 8.9]

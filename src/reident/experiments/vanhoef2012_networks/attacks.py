@@ -1,16 +1,15 @@
 """Chapters 8 and 10 of Vanhoef (2012): active and passive attacks on networks released under other names."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from reident.base import BoolArray
+from reident.base import BoolArray, Row
 from reident.cliques.cliques import max_cliques
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -21,9 +20,7 @@ from reident.networks.propagation import mapping_quality, propagate
 from reident.places.compatibility import compatibility_graph
 
 
-def passive(
-    rng: np.random.Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50
-) -> dict[str, Any]:
+def passive(rng: Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50) -> Row:
     """Attack a renamed sample of a network's edges by another, independent sample (chapter 10).
 
     `known_edges` is the share of edges in either copy, `known_nodes` that of people in the attacker's.
@@ -41,15 +38,9 @@ def passive(
 
 
 def active(
-    rng: np.random.Generator,
-    *,
-    graph: str,
-    kind: str,
-    k: int,
-    outside: tuple[int, int] = (10, 20),
-    anonymity: int = 1,
+    rng: Generator, *, graph: str, kind: str, k: int, outside: tuple[int, int] = (10, 20), anonymity: int = 1,
     slack: int = 0,
-) -> dict[str, Any]:
+) -> Row:  # fmt: skip
     """Plant k nodes, or gather a coalition of k people, release the network, and look for the targets (chapter 8).
 
     `kind` is planted, planted with H checked (redrawn until it has no automorphism) or coalition; `outside` are the
@@ -69,64 +60,67 @@ def active(
     released = plan.network
     if anonymity > 1:
         released = degree_anonymise(released, anonymity, rng=rng).network
-    renamed = naive_anonymise(released, rng=rng)
+    release, truth = renamed(released, rng)
     with quiet():
-        result = recover(renamed.network, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
-    right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
+        result = recover(release, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
     visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)
     return {
-        "success": bool(result.is_unique and right == len(plan.links)),
+        "success": _finds_all(result, truth, len(plan.links)),
         "n_tree": result.n_tree,
-        "n_first": int((released.degrees == plan.degrees[0]).sum()),
+        "n_first": (released.degrees == plan.degrees[0]).sum(),
         "auc_degree": visible.degree if visible else float("nan"),
         "auc_clustering": visible.clustering if visible else float("nan"),
     }
 
 
-def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> dict[str, Any]:
+def cut(rng: Generator, *, graph: str, kind: str, n_targets: int) -> Row:
     """Plant 3b + 3 nodes for b targets by a ``"cut"`` (8.4) or a ``"walk"``, and find them as attacker and owner."""
     original = network(graph)
     b = n_targets
     targets = [original.nodes[i] for i in rng.choice(original.n_nodes, b, replace=False)]
     by_cut = kind == "cut"
     plan = implant_by_cut(original, targets, rng=rng) if by_cut else implant(original, targets, k=3 * b + 3, rng=rng)
-    renamed = naive_anonymise(plan.network, rng=rng)
-    result = (recover_by_cut if by_cut else recover)(renamed.network, plan)
-    right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
+    release, truth = renamed(plan.network, rng)
+    result = (recover_by_cut if by_cut else recover)(release, plan)
     # The owner does not know the number of targets: groups that hang on the rest by up to five edges.
     small = {frozenset(group) for q in range(2, 7) for group in edge_connected_groups(plan.network, q)}
     small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
     return {
         "k": len(plan.nodes),
-        "n_links": int(plan.degrees.sum() - plan.joined.sum()),
-        "success": bool(result.is_unique and right == b),
+        "n_links": plan.degrees.sum() - plan.joined.sum(),
+        "success": _finds_all(result, truth, b),
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
     }
 
 
-def _gather(original: Network, k: int, rng: np.random.Generator) -> list[Any]:
+def _finds_all(result: Any, truth: Mapping[Any, Any], n: int) -> bool:
+    right = sum(truth.get(place) == target for target, place in result.mapping.items())
+    return bool(result.is_unique and right == n)
+
+
+def _gather(original: Network, k: int, rng: Generator) -> list[Any]:
     """Draw a coalition: a random user with enough friends, and k - 1 of these friends."""
     start = int(rng.choice(np.flatnonzero(original.degrees >= k - 1)))
     friends = original.indices[original.indptr[start] : original.indptr[start + 1]]
     return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
-def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[BoolArray, list[int]]:
+def plant_in_random_graph(rng: Generator, n: int, k: int) -> tuple[BoolArray, list[int]]:
     """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the adjacency matrix and H's nodes.
 
-    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
+    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have two links outside.
     """
     joined = np.triu(rng.random((n, n)) < 0.5, 1)
     planted = np.arange(n - k, n)
     joined[planted[:-1], planted[1:]] = True
     joined[: n - k, n - k :] = False
     for node in planted:
-        joined[rng.choice(n - k, n_links, replace=False), node] = True
+        joined[rng.choice(n - k, 2, replace=False), node] = True
     return joined | joined.T, planted.tolist()
 
 
-def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict[str, Any]:
+def planted_is_unique(rng: Generator, *, n: int, delta: float) -> Row:
     """Search a random graph of n nodes for another set of nodes that induces a copy of the planted graph H.
 
     k is the smallest integer of at least (2 + delta) log2(n) (Theorem 8.1).

@@ -5,19 +5,17 @@ who follow one another, most often in return; a crawler starts anywhere and open
 the pages seen so far, so that links out of pages it never opened are missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from reident.base import DataError, IntArray
+from reident.base import DataError, IntArray, Parameters, Row
 from reident.data.networks import random_degrees, sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
-from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
 
@@ -27,29 +25,26 @@ _LINKS, _TAIL, _WITHIN, _RETURNED = 80.0, 1.4, 0.6, 0.6
 Follows = tuple[IntArray, IntArray]
 
 
-def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edges: float) -> dict[str, Any]:
+def clique(rng: Generator, *, graph: str, clique_size: int, known_edges: float) -> Row:
     """Find in a renamed copy a clique of people with known degrees and common friends, and spread from it."""
     original = network(graph)
     known = sample_network(original, edges=known_edges, rng=rng)
-    released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
-    truth: dict[Any, Any] = {new: old for old, new in released.mapping.items()}
+    release, truth = renamed(sample_network(original, edges=known_edges, rng=rng), rng)
     tolerance = 5 * (1 - known_edges)
-    options: dict[str, Any] = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
+    options: Parameters = {"method": "clique", "clique_size": clique_size, "tolerance": tolerance, "rng": rng}
     try:
-        seeds = find_seeds(released.network, known, **options).mapping
+        seeds = find_seeds(release, known, **options).mapping
     except DataError:  # The copy holds no clique of that size.
         seeds = {}
     if not seeds:
         return {"right": False, "recall": 0.0}
     with quiet():
-        mapping = propagate(released.network, known, seeds).mapping
+        mapping = propagate(release, known, seeds).mapping
     is_right = all(truth[node] == partner for node, partner in seeds.items())
     return {"right": is_right, "recall": mapping_quality(mapping, truth).recall}
 
 
-def crawled_twice(
-    rng: np.random.Generator, *, size: int, opened: float, changed: float, n_matched: int = 400
-) -> dict[str, Any]:
+def crawled_twice(rng: Generator, *, size: int, opened: float, changed: float, n_matched: int = 400) -> Row:
     """Crawl a network twice, months apart; match the `n_matched` most followed people, and spread (10.5.1).
 
     `opened` is the share of pages that the released crawl opens (the attacker's: .9), `changed` the share of links that
@@ -68,7 +63,7 @@ def crawled_twice(
     return measured | _spread(release, known, seeds, truth)
 
 
-def two_networks(rng: np.random.Generator, *, size: int, known_edges: float) -> dict[str, Any]:
+def two_networks(rng: Generator, *, size: int, known_edges: float) -> Row:
     """Find the members of one network in another with 15 % of all people in common, from known pairs (10.5.2)."""
     n, overlap = size, 0.15
     sources, ends = follows(popularity(n, rng), draw_groups(n, rng), rng)
@@ -88,7 +83,7 @@ def two_networks(rng: np.random.Generator, *, size: int, known_edges: float) -> 
 
 
 def _released(
-    first: Follows, second: Follows, n: int, rng: np.random.Generator
+    first: Follows, second: Follows, n: int, rng: Generator
 ) -> tuple[DirectedNetwork, DirectedNetwork, dict[int, int]]:
     """Return a release of the first links under random names, the second network, and the true pairs."""
     people = [np.unique(np.concatenate(links)) for links in (first, second)]
@@ -104,12 +99,9 @@ def _released(
 
 
 def _spread(
-    release: DirectedNetwork,
-    known: DirectedNetwork,
-    seeds: Mapping[Any, Any],
-    truth: Mapping[Any, Any],
+    release: DirectedNetwork, known: DirectedNetwork, seeds: Mapping[Any, Any], truth: Mapping[Any, Any],
     ignore: Iterable[int] = (),
-) -> dict[str, Any]:
+) -> Row:  # fmt: skip
     """Propagate, and return the shares of the people in both that are right, wrong and left without a match."""
     with quiet():
         mapping = propagate(release, known, seeds).mapping if seeds else {}
@@ -118,18 +110,18 @@ def _spread(
     return {"right": quality.recall, "wrong": wrong, "left": quality.unmatched, "accuracy": quality.precision}
 
 
-def popularity(n: int, rng: np.random.Generator) -> np.ndarray:
+def popularity(n: int, rng: Generator) -> np.ndarray:
     """Draw the expected number of links of each person from a lognormal law."""
     return np.asarray(rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n))
 
 
-def draw_groups(n: int, rng: np.random.Generator) -> IntArray:
+def draw_groups(n: int, rng: Generator) -> IntArray:
     """Return the starts of groups of 20 to 1,000 people, small ones more often."""
     ends = np.cumsum(np.exp(rng.uniform(np.log(20), np.log(1000), n // 20 + 1)).astype(np.int64))
     return np.concatenate([[0], ends[ends < n - 20]])
 
 
-def follows(popular: np.ndarray, groups: IntArray, rng: np.random.Generator) -> Follows:
+def follows(popular: np.ndarray, groups: IntArray, rng: Generator) -> Follows:
     """Draw links inside groups and across, most often in both directions, else mostly to the more popular person."""
     n = len(popular)
     pairs = [np.column_stack(random_degrees((1 - _WITHIN) * popular, rng=rng).edges())]
@@ -144,7 +136,7 @@ def follows(popular: np.ndarray, groups: IntArray, rng: np.random.Generator) -> 
     return np.concatenate([u[both | up], v[both | ~up]]), np.concatenate([v[both | up], u[both | ~up]])
 
 
-def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float, rng: np.random.Generator) -> Follows:
+def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float, rng: Generator) -> Follows:
     """Return the links some months later: a share of them is replaced by others."""
     n = len(popular)
     parts = [(links, 1 - changed), (follows(popular, groups, rng), changed)]
@@ -153,7 +145,7 @@ def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float
     return remaining // n, remaining % n
 
 
-def crawl(links: Follows, n: int, n_opened: int, rng: np.random.Generator) -> Follows:
+def crawl(links: Follows, n: int, n_opened: int, rng: Generator) -> Follows:
     """Open pages, each a random one among those linked so far, and return the links on them."""
     order = np.argsort(links[0], kind="stable")
     ends = links[1][order]

@@ -1,18 +1,19 @@
 """Graphs of the experiments: the thesis's where they are at hand, small and simulated ones, and the reader's own."""
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from reident.base import DataError, SearchLimitWarning
 from reident.data.networks import load_graph, preferential_attachment, random_degrees
 from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.perturbation import naive_anonymise
 
 #: A context in which searches may end at their limit: a column says so.
 quiet = partial(warnings.catch_warnings, action="ignore", category=SearchLimitWarning)
@@ -65,7 +66,7 @@ def _numbered(graph: Network) -> Network:
     return network_from_edges(*graph.edges(), graph.n_nodes)
 
 
-def _communities(rng: np.random.Generator) -> Network:
+def _communities(rng: Generator) -> Network:
     """Draw a Chung-Lu graph within groups, and another one over all nodes."""
     sizes = np.arange(16, 86, 4)
     weights = rng.lognormal(np.log(22) - 0.18, 0.6, int(sizes.sum()))
@@ -76,6 +77,12 @@ def _communities(rng: np.random.Generator) -> Network:
         parts.append((u + start, v + start))
     pairs = np.unique(np.concatenate([np.column_stack(part) for part in parts]), axis=0)
     return network_from_edges(pairs[:, 0], pairs[:, 1], len(weights))
+
+
+def renamed(graph: Network, rng: Generator) -> tuple[Network, dict[Any, Any]]:
+    """Return a network under other names, and the true name of each node."""
+    release = naive_anonymise(graph, rng=rng)
+    return release.network, {new: old for old, new in release.mapping.items()}
 
 
 def chosen(own: str, *wanted: list[str]) -> list[list[str]]:

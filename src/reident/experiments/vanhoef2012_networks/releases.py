@@ -1,30 +1,29 @@
 """Chapter 9 of Vanhoef (2012): degree-anonymous networks, their properties, and attacks on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
+from reident.base import Parameters, Row
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet
+from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
-from reident.networks.perturbation import naive_anonymise
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.properties import clustering_coefficient, network_properties
 from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-_PRINTED: dict[str, Any] = {"probing": 4, "patience": 1, "max_probes": 5000}
+_PRINTED: Parameters = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
 #: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.
-METHODS: dict[str, dict[str, Any]] = {
+METHODS: dict[str, Parameters] = {
     "supergraph": {"method": "supergraph"},
     "relaxed": {"method": "relaxed"},
     "simultaneous": {"method": "simultaneous"},
@@ -36,7 +35,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
+def _released(rng: Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
     """Return a graph made k-degree anonymous; `swaps` above 0 replaces the patience of GreedySwap."""
     if method == "original":
         return network(graph)
@@ -47,13 +46,13 @@ def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: 
         return degree_anonymise(network(graph), k, rng=rng, **options).network
 
 
-def cost(_rng: np.random.Generator, *, graph: str, k: int, deletions: bool) -> dict[str, Any]:
+def cost(_rng: Generator, *, graph: str, k: int, deletions: bool) -> Row:
     """Measure the L1 cost of the degree programme; no randomness."""
     degrees = network(graph).degrees
     return {"l1": int(np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum())}
 
 
-def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> dict[str, Any]:
+def probing(rng: Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> Row:
     """Run SuperGraph under a probing scheme, "1" to "4" or "batch", and a limit of probes.
 
     `l1_above_optimum` is the number that the thesis plots: the distance between the sequence of the degree programme
@@ -71,7 +70,7 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
     }
 
 
-def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> dict[str, Any]:
+def release(rng: Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> Row:
     """Anonymise a graph, or take the ``"original"``, and measure the properties of 7.3."""
     released = _released(rng, graph, method, k, swaps)
     after = network_properties(released)
@@ -86,8 +85,8 @@ def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps:
 
 
 def attacked(
-    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
-) -> dict[str, Any]:
+    rng: Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
+) -> Row:
     """Anonymise a graph and attack the release with a copy that keeps this share of the edges.
 
     Method ``"original"`` renames only; of the `n_seeds` known people at most a tenth of all are taken. Utility:
@@ -97,14 +96,15 @@ def attacked(
     """
     original = network(graph)
     released = _released(rng, graph, method, k, swaps)
-    renamed, truth, known = _renamed(rng, original, released, known_edges)
+    release, truth = renamed(released, rng)
+    known = sample_network(original, edges=known_edges, rng=rng)
     pairs = list(truth.items())
     known_people = dict(pairs[i] for i in rng.choice(len(pairs), min(n_seeds, len(pairs) // 10), replace=False))
-    found = find_seeds(renamed, known).mapping
-    measured: dict[str, float] = {}
+    found = find_seeds(release, known).mapping
+    measured: Row = {}
     for suffix, seeds in (("", known_people), ("_seedless", None)):
         with quiet():
-            mapping = passive_attack(renamed, known, seeds, found=found).mapping
+            mapping = passive_attack(release, known, seeds, found=found).mapping
         quality = mapping_quality(mapping, truth, ignore=seeds or ())
         measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
     before, after = (clustering_coefficient(part) for part in (original, released))
@@ -116,23 +116,15 @@ def attacked(
     }
 
 
-def _renamed(
-    rng: np.random.Generator, original: Network, released: Network, known_edges: float
-) -> tuple[Network, dict[Any, Any], Network]:
-    """Return a release under other names, the truth, and the attacker's copy of the original."""
-    renamed = naive_anonymise(released, rng=rng)
-    truth = {new: old for old, new in renamed.mapping.items()}
-    return renamed.network, truth, sample_network(original, edges=known_edges, rng=rng)
-
-
-def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> dict[str, Any]:
+def spectral(rng: Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> Row:
     """Attack a release without known people: from the hubs, from matches of the spectra, by the spectra alone."""
-    renamed, truth, known = _renamed(rng, network(graph), _released(rng, graph, method, k), known_edges)
-    match = spectral_match(renamed, known)
+    release, truth = renamed(_released(rng, graph, method, k), rng)
+    known = sample_network(network(graph), edges=known_edges, rng=rng)
+    match = spectral_match(release, known)
     sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
     with quiet():
-        hubs = passive_attack(renamed, known).mapping
-        spread = propagate(renamed, known, sure).mapping if sure else {}
+        hubs = passive_attack(release, known).mapping
+        spread = propagate(release, known, sure).mapping if sure else {}
     mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
     return {f"recall_{name}": mapping_quality(mapping, truth).recall for name, mapping in mappings.items()}
 
@@ -142,9 +134,7 @@ def _edges(graph: Network) -> set[tuple[Any, Any]]:
     return set(zip(u.tolist(), v.tolist(), strict=True))
 
 
-def links(
-    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.7, n_seeds: int = 50
-) -> dict[str, Any]:
+def links(rng: Generator, *, graph: str, method: str, k: int, known_edges: float = 0.7, n_seeds: int = 50) -> Row:
     """Predict the added and the deleted edges of a release (9.9), remove the least likely edges, and attack.
 
     Returns areas under the ROC curve for added and deleted edges, the share of added edges that pruning removes, and

@@ -3,16 +3,14 @@
 The files of AOL and Netflix cannot be had: ratings and searches are simulated, so that directions alone are judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from reident.base import IntArray
+from reident.base import IntArray, Row
 from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 #: Protections of ratings. The shares altered are those that two subscribers of Netflix reported.
@@ -48,8 +46,8 @@ def _simulated(n_users: int, n_items: int, n_ratings: int) -> tuple[Ratings, Int
 
 
 def netflix_trial(
-    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
-) -> dict[str, Any]:
+    rng: Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> Row:
     """Release ratings under a defence of `DEFENCES` and attack users with `n_known` roughly known ratings.
 
     Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked.
@@ -75,8 +73,8 @@ def netflix_trial(
 
 
 def search_trial(
-    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
-) -> dict[str, Any]:
+    rng: Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> Row:
     """Release search histories under a defence of `SEARCH_DEFENCES` and attack persons with some known terms.
 
     Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
@@ -90,14 +88,9 @@ def search_trial(
 
 
 def _attacked(
-    released: Ratings,
-    owners: IntArray,
-    sizes: tuple[int, int, int],
-    known: Callable[[IntArray, IntArray], list[_Known]],
-    n_known: int,
-    attacks: int,
-    rng: np.random.Generator,
-) -> dict[str, float]:
+    released: Ratings, owners: IntArray, sizes: tuple[int, int, int],
+    known: Callable[[IntArray, IntArray], list[_Known]], n_known: int, attacks: int, rng: Generator,
+) -> Row:  # fmt: skip
     """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
     ratings, by_user, pointers = _simulated(*sizes)
     active = np.flatnonzero(np.diff(pointers) >= 20)
@@ -135,7 +128,7 @@ def _released(defence: str, sizes: tuple[int, int, int]) -> tuple[Ratings, IntAr
     return histories, np.arange(sizes[0])
 
 
-def _altered(ratings: Ratings, share: float, rng: np.random.Generator) -> Ratings:
+def _altered(ratings: Ratings, share: float, rng: Generator) -> Ratings:
     """Draw stars and day of a share of the ratings anew."""
     n = len(ratings.stars)
     altered = rng.random(n) < share

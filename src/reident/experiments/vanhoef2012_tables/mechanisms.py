@@ -1,27 +1,28 @@
-"""Vanhoef (2012), chapters 5 and 6: trials of differentially private mechanisms.
+"""Vanhoef (2012), chapters 5 to 7: trials of differentially private mechanisms, and of degrees of networks.
 
 Noise is seeded: a simulation releases nothing.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
-from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from sklearn.cluster import KMeans
 
 from reident import laplace_histogram
-from reident.base import FloatArray, IntArray
+from reident.base import DataError, FloatArray, IntArray, Parameters, Row
 from reident.data.datasets import load_adult
+from reident.data.networks import load_graph
 from reident.queries import (
     MedianMechanism,
     PanPrivateDensity,
     discrete_laplace,
     exponential_mechanism,
     privacy_loss_bound,
+    private_degree_sequence,
     private_kmeans,
     randomised_response,
     simulation_laplace,
@@ -35,14 +36,14 @@ from reident.queries.pan_private import density_error_bound
 CANDIDATES = 8
 
 
-def loss_trial(rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int) -> dict[str, Any]:
+def loss_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int) -> Row:
     """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
     first, second = (_answers(mechanism, epsilon, n, side, rng) for side in (0, 1))
     promised = 2 * epsilon if mechanism.startswith("density") else epsilon
     return {"promised": promised, "shown": privacy_loss_bound(first, second, level=0.99)}
 
 
-def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: np.random.Generator) -> FloatArray:
+def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) -> FloatArray:
     """Return `n` answers to the first (0) or the second (1) of two neighbouring inputs."""
     if mechanism.startswith("count"):  # whether noisy counts of 100 and 101 exceed 100, the event of the largest loss
         scale = (0.5 if mechanism.endswith("half the noise") else 1) / epsilon
@@ -69,21 +70,16 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: np.random.G
 # -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------
 
 
-@cache
-def education() -> pd.Series:
-    """Return the education of the persons of Adult."""
-    return load_adult()["education"]
+_adult = cache(load_adult)
 
 
-def game_trial(
-    rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000
-) -> dict[str, Any]:
+def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000) -> Row:
     """Release the distribution of education of `n` persons; an intruder guesses one person's value among two.
 
     The intruder knows all other values. `mechanism` is "histogram", "a query a category" or "randomised response";
     `games` are the guesses.
     """
-    people = education()
+    people = _adult()["education"]
     categories = sorted(people.unique())
     sample = people.iloc[rng.choice(len(people), n, replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
@@ -103,7 +99,7 @@ def game_trial(
     return {"gain": max(0.0, 2 * risk - 1), "utility": utility, "utility_nothing": nothing}
 
 
-def _guess_counts(scale: float, games: int, rng: np.random.Generator) -> float:
+def _guess_counts(scale: float, games: int, rng: Generator) -> float:
     """Return how often the likelier of two noisy counts is the one with the target."""
     noise = discrete_laplace(scale, 1.0, 2 * games, rng=rng).reshape(2, games)
     inside, outside = 1 + noise[0], noise[1]
@@ -111,7 +107,7 @@ def _guess_counts(scale: float, games: int, rng: np.random.Generator) -> float:
     return float((evidence > 0).mean() + 0.5 * (evidence == 0).mean())
 
 
-def _guess_reports(epsilon: float, m: int, games: int, rng: np.random.Generator) -> float:
+def _guess_reports(epsilon: float, m: int, games: int, rng: Generator) -> float:
     """Return how often a report names the true one of two answers."""
     reports = randomised_response(np.zeros(games, int), epsilon=epsilon, categories=list(range(m)), rng=rng).responses
     return float((reports == 0).mean() + 0.5 * (reports > 1).mean())
@@ -119,7 +115,7 @@ def _guess_reports(epsilon: float, m: int, games: int, rng: np.random.Generator)
 
 # -- k-means (5.6) and the median mechanism (5.7) --------------------------------------------------------------------
 
-KMEANS_VARIANTS: dict[str, dict[str, Any]] = {
+KMEANS_VARIANTS: dict[str, Parameters] = {
     "as printed: random start": {"start": "random", "empty": "keep"},
     "spread start": {"empty": "keep"},
     "spread start, empty clusters split": {},
@@ -128,7 +124,7 @@ KMEANS_VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def kmeans_trial(rng: np.random.Generator, *, variant: str, epsilon: float, n: int = 10_000) -> dict[str, Any]:
+def kmeans_trial(rng: Generator, *, variant: str, epsilon: float, n: int = 10_000) -> Row:
     """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS`."""
     middles = rng.uniform(0.15, 0.85, (4, 2))
     points = np.clip(middles[rng.integers(0, 4, n)] + rng.normal(0, 0.06, (n, 2)), 0, 1)
@@ -137,19 +133,19 @@ def kmeans_trial(rng: np.random.Generator, *, variant: str, epsilon: float, n: i
     return {"inertia": clusters.inertia(points), "inertia_without_noise": plain.inertia_ / n}
 
 
-def median_trial(rng: np.random.Generator, *, epsilon: float = 5, n_queries: int = 200) -> dict[str, Any]:
-    """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
+def median_trial(rng: Generator) -> Row:
+    """Answer 200 random counts of a small table by the median mechanism and by Laplace noise, at epsilon 5 in all."""
     data, unit = np.array([3, 0, 1, 2]), 300
-    queries = rng.integers(0, 2, (n_queries, 4))
+    queries, epsilon = rng.integers(0, 2, (200, 4)), 5
     median = MedianMechanism(
         data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
     )
     answers = [median.answer(query) for query in queries]
-    noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    noise = discrete_laplace(len(queries) / epsilon, 1.0, len(queries), rng=rng)
     return {
-        "hard_share": float(np.mean([answer.is_hard for answer in answers])),
-        "error": float(np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean()),
-        "laplace_error": float(np.abs(noise).mean()),
+        "hard_share": np.mean([answer.is_hard for answer in answers]),
+        "error": np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean(),
+        "laplace_error": np.abs(noise).mean(),
     }
 
 
@@ -185,7 +181,7 @@ def _classified(normals: FloatArray) -> IntArray:
     return np.asarray(((points["label"] == "A").to_numpy() == above.T).sum(axis=-1))
 
 
-def hyperplane_trial(rng: np.random.Generator, *, method: str, epsilon: float) -> dict[str, Any]:
+def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
     """Choose a hyperplane by the exponential mechanism, or add noise to the coordinates of the best one.
 
     `method` is "exponential mechanism", "exponential mechanism, monotone score" or "noise on coordinates".
@@ -195,26 +191,70 @@ def hyperplane_trial(rng: np.random.Generator, *, method: str, epsilon: float) -
         angle = angles[scores.argmax()]
         # One record can turn the best unit vector into any other: the L1 sensitivity is 2 sqrt(2).
         noisy = np.array([np.cos(angle), np.sin(angle)]) + simulation_laplace(2 * math.sqrt(2) / epsilon, 2, rng=rng)
-        return {"accuracy": float(_classified(noisy) / len(hyperplane_points()))}
+        return {"accuracy": _classified(noisy) / len(hyperplane_points())}
     monotone = method.endswith("monotone score")
     choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
-    return {"accuracy": float(scores[choice.position] / len(hyperplane_points()))}
+    return {"accuracy": scores[choice.position] / len(hyperplane_points())}
 
 
 # -- pan-private density (6.2) ---------------------------------------------------------------------------------------
 
 
-def density_trial(
-    rng: np.random.Generator, *, universe: int, epsilon: float, density: float = 0.3, variant: str = "corrected"
-) -> dict[str, Any]:
+def density_trial(rng: Generator, *, universe: int, epsilon: float, density: float = 0.3) -> Row:
     """Estimate the density of a stream over a universe of this size."""
     present = rng.permutation(universe)[: round(density * universe)]
-    counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter = PanPrivateDensity(universe, epsilon=epsilon, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
     counter.update(present)
     answer = counter.result()
     error = abs(answer.value - present.size / universe)
     # Claim 6.4, which forgets the Laplace noise, at the failure probability .05.
     claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
-    bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
-    return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": bool(error <= claimed)}
+    bound = density_error_bound(universe, epsilon=epsilon)
+    return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
+
+
+# -- degree sequences of networks (7.4) --------------------------------------------------------------------------------
+
+GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
+
+
+@cache
+def graph_degrees(name: str) -> IntArray:
+    """Return the degrees of a graph in decreasing order.
+
+    Raises
+    ------
+    DataError
+        For the power grid, if its file is not in the folder named by REIDENT_DATA.
+    """
+    graph = {
+        "karate club": nx.karate_club_graph,
+        "les miserables": nx.les_miserables_graph,
+        "preferential attachment": lambda: nx.barabasi_albert_graph(3000, 3, seed=1),
+        "small world": lambda: nx.watts_strogatz_graph(3000, 6, 0.2, seed=1),
+        "power grid": lambda: load_graph("powergrid"),
+    }[name]()
+    return np.sort(np.array([degree for _, degree in graph.degree()], dtype=np.int64))[::-1].copy()
+
+
+def available_graphs() -> list[str]:
+    """Return the graphs that can be read here: the power grid needs REIDENT_DATA."""
+    try:
+        graph_degrees("power grid")
+    except DataError:
+        return list(GRAPHS[:-1])
+    return list(GRAPHS)
+
+
+def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:
+    """Publish a degree sequence that hides "an edge", "five edges" or "a node"; return errors over the mean degree.
+
+    A node has up to n - 1 edges: hiding it is hiding so many. `blind_error` is that of the median for every degree.
+    """
+    true = graph_degrees(graph)
+    k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
+    sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
+    answers: Parameters = {"noisy": sequence.noisy, "degrees": sequence.released, "blind": np.median(true)}
+    errors = {f"{name}_error": np.abs(answer - true).mean() / true.mean() for name, answer in answers.items()}
+    return {"n_nodes": true.size, **errors}

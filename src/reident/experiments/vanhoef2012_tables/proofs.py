@@ -1,13 +1,12 @@
 """Vanhoef (2012), chapters 2 to 7: sensitivities, bounds and theorems, each computed exactly on small inputs."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import stats
 
 from reident import laplace_histogram
@@ -32,7 +31,7 @@ def largest_event_difference(first: Any, second: Any) -> float:
     return float((events @ (np.asarray(first) - np.asarray(second))).max())
 
 
-def processing_excess(rng: np.random.Generator, n_draws: int = 200) -> float:
+def processing_excess(rng: Generator, n_draws: int = 200) -> float:
     """Return by how much a randomised function raises the statistical distance of two variables at most."""
     worst = -math.inf
     for _ in range(n_draws):
@@ -48,7 +47,7 @@ def processing_excess(rng: np.random.Generator, n_draws: int = 200) -> float:
 # -- chapter 4 -------------------------------------------------------------------------------------------------------
 
 
-def guessable_breaches(rng: np.random.Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
+def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
     """Return the largest probability of breaches that leave the utility vector easier to guess than Claim 4.2 says.
 
     W has min-entropy 3 `length` + `spare` or more; a breach is a function of the database, of `length` bits. Claim 4.2:
@@ -78,92 +77,86 @@ def guessable_breaches(rng: np.random.Generator, *, length: int = 2, spare: int 
 # -- chapter 5 -------------------------------------------------------------------------------------------------------
 
 
-def vector_loss(epsilon: float = 0.7) -> float:
+def vector_loss() -> float:
     """Return the largest loss of a vector of counts with noise of scale (sensitivity / epsilon), in units of epsilon.
 
     Over all tables of up to three records of three kinds, their neighbours by one record, and a grid of answers. The
     vector counts each kind and all records: its sensitivity is 2.
     """
     answers = np.array(list(itertools.product(range(-1, 5), repeat=4)), float)
-    worst = 0.0
-    for counts in itertools.product(range(4), repeat=3):
-        for kind in range(3):
-            table, neighbour = np.array(counts), np.array(counts) + np.eye(3, dtype=int)[kind]
-            sums, other = (np.abs(answers - [*t, t.sum()]).sum(axis=1) for t in (table, neighbour))
-            worst = max(worst, float(np.abs(other - sums).max()) * epsilon / 2)
-    return worst / epsilon
+    gaps = []
+    for counts, one_more in itertools.product(itertools.product(range(4), repeat=3), np.eye(3, dtype=int)):
+        sums, other = (np.abs(answers - [*t, t.sum()]).sum(axis=1) for t in (np.array(counts), counts + one_more))
+        gaps.append(np.abs(other - sums).max())
+    return float(max(gaps)) / 2
 
 
-def adaptive_loss(epsilon: float = 0.7) -> float:
+def adaptive_loss() -> float:
     """Return the largest loss of two queries, the second chosen by the first answer, in units of epsilon.
 
     The first counts the records. After an answer above 1 the second is twice the count of a kind, else the count: the
     total sensitivity is 3, and each answer has noise of scale 3 / epsilon on the whole numbers.
     """
-    scale, worst = 3 / epsilon, 0.0
     first, second = np.meshgrid(np.arange(-3, 8), np.arange(-3, 11))
+    factor, gaps = np.where(first > 1, 2, 1), []
     for others, kind in itertools.product(range(3), repeat=2):
-        logs = []
-        for extra in (0, 1):
-            truth = np.where(first > 1, 2, 1) * (kind + extra)
-            logs.append((np.abs(first - (others + kind + extra)) + np.abs(second - truth)) / scale)
-        worst = max(worst, float(np.abs(logs[0] - logs[1]).max()))
-    return worst / epsilon
+        sums, other = (np.abs(first - others - n) + np.abs(second - factor * n) for n in (kind, kind + 1))
+        gaps.append(np.abs(other - sums).max())
+    return float(max(gaps)) / 3
 
 
-def kmeans_sensitivity(rng: np.random.Generator, d: int = 2) -> float:
-    """Return the largest change of sizes and sums by one point, by a search with corner points."""
-    worst = 0.0
+def kmeans_sensitivity(rng: Generator) -> float:
+    """Return the largest change of sizes and sums by one point of two dimensions, by a search with corner points."""
+    changes = []
     for _ in range(200):
-        points = rng.integers(0, STEPS + 1, (5, d))
-        corner = rng.integers(0, 2, d) * STEPS
-        centres = rng.random((3, d))
+        points = rng.integers(0, STEPS + 1, (5, 2))
+        corner = rng.integers(0, 2, 2) * STEPS
+        centres = rng.random((3, 2))
         first, other = (cluster_queries(cube, centres) for cube in (points, np.vstack([points, corner])))
-        sums = np.abs(first[1] - other[1]).sum() / STEPS
-        worst = max(worst, float(np.abs(first[0] - other[0]).sum() + sums))
-    return worst
+        changes.append(np.abs(first[0] - other[0]).sum() + np.abs(first[1] - other[1]).sum() / STEPS)
+    return float(max(changes))
 
 
-def histogram_sensitivity(rng: np.random.Generator) -> float:
+def histogram_sensitivity(rng: Generator) -> float:
     """Return the largest L1 change of a histogram answer by one more record, the noise being the same."""
-    worst = 0.0
+    changes = []
     for _ in range(50):
         records, seed = rng.integers(0, 6, 9), int(rng.integers(2**31))
         with warnings.catch_warnings(action="ignore", category=PrivacyWarning):  # the noise is repeated on purpose
-            answers = [
+            fewer, all_of_them = (
                 laplace_histogram(listed, categories=range(6), epsilon=1, rng=seed).counts
                 for listed in (records[:-1], records)
-            ]
-        worst = max(worst, float((answers[0] - answers[1]).abs().sum()))
-    return worst
+            )
+        changes.append((fewer - all_of_them).abs().sum())
+    return float(max(changes))
 
 
 # -- chapter 6 -------------------------------------------------------------------------------------------------------
 
 
-def choice_loss(epsilon: float = 0.7, n_candidates: int = 4) -> float:
+def choice_loss(epsilon: float = 0.7) -> float:
     """Return the largest loss of the exponential mechanism, in units of epsilon.
 
-    Over all scores from 0 to 2 of the candidates, and neighbours that move each score by -1, 0 or 1.
+    Over all scores from 0 to 2 of four candidates, and neighbours that move each score by -1, 0 or 1.
     """
-    worst = 0.0
-    for scores in itertools.product(range(3), repeat=n_candidates):
+    losses = []
+    for scores in itertools.product(range(3), repeat=4):
         probabilities = choice_probabilities(np.array(scores, float), epsilon=epsilon)
-        for move in itertools.product((-1, 1), repeat=n_candidates):
+        for move in itertools.product((-1, 1), repeat=4):
             other = choice_probabilities(np.array(scores, float) + move, epsilon=epsilon)
-            worst = max(worst, float(np.abs(np.log(probabilities / other)).max()))
-    return worst / epsilon
+            losses.append(np.abs(np.log(probabilities / other)).max())
+    return float(max(losses)) / epsilon
 
 
-def claim_failure(universe: int, epsilon: float, density: float, failure: float = 0.05) -> float:
-    """Return the probability that an answer lies outside Claim 6.4's bound for `failure`, with the corrected noise.
+def claim_failure(universe: int, epsilon: float, density: float) -> float:
+    """Return the probability that an answer lies outside Claim 6.4's bound for .05, with the corrected noise.
 
     The number of ones is a sum of two binomial variables, the noise a discrete Laplace variable.
     """
     present = round(density * universe)
     absent = stats.binom.pmf(np.arange(universe - present + 1), universe - present, 0.5)
     ones = np.convolve(absent, stats.binom.pmf(np.arange(present + 1), present, 0.5 + epsilon / 4))
-    reach = math.sqrt(8 * math.log(2 / failure) / universe) / epsilon * epsilon * universe / 4
+    reach = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon * epsilon * universe / 4
     gap = np.arange(universe + 1) - (universe / 2 + present * epsilon / 4)
     # P(k <= m) of the noise; it is symmetric.
     inside = stats.dlaplace.cdf(np.ceil(reach - gap) - 1, epsilon) - stats.dlaplace.cdf(np.floor(-reach - gap), epsilon)

@@ -1,13 +1,11 @@
 """Vanhoef (2012), section 3.2: older defences of query systems, and why each fails."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
+from reident.base import Row
 from reident.data.datasets import load_adult
 from reident.queries import (
     MaxAuditor,
@@ -24,47 +22,41 @@ from reident.queries.randomisation import response_variance
 KNOWN = ("age", "education", "marital-status", "occupation", "race", "sex", "native-country")
 
 
-@cache
-def _people() -> pd.DataFrame:
-    return load_adult()
+_people = cache(load_adult)
 
 
-def query_set_trial(rng: np.random.Generator, *, n: int = 2000, min_set_size: int = 1000) -> dict[str, Any]:
-    """Learn the income of a random person of `n` from queries over at least `min_set_size`."""
-    people = _people().iloc[:n]
-    target = int(rng.integers(n))
-    attack = query_set_attack(people, target, lambda row: row["income"] == ">50K", min_set_size=min_set_size)
+def query_set_trial(rng: Generator) -> Row:
+    """Learn the income of a random person of 2,000 from queries over at least 1,000."""
+    people = _people().head(2000)
+    target = int(rng.integers(len(people)))
+    attack = query_set_attack(people, target, lambda row: row["income"] == ">50K", min_set_size=1000)
     truth = int(people["income"].iloc[target] == ">50K")
-    return {"is_learned": attack.learned == truth, "smallest_set": int(attack.queries["n_in_set"].min())}
+    return {"is_learned": attack.learned == truth, "smallest_set": attack.queries["n_in_set"].min()}
 
 
-def auditing_trial(rng: np.random.Generator, *, group_size: int, n_records: int = 600) -> dict[str, Any]:
-    """Ask an auditor for maxima of groups; it refuses if the answer would disclose a value, and so discloses it."""
-    auditor = MaxAuditor(rng.permutation(n_records).astype(float))
+def auditing_trial(rng: Generator, *, group_size: int) -> Row:
+    """Ask an auditor of 600 records for maxima of groups; a refusal, since a value would be disclosed, discloses it."""
+    auditor = MaxAuditor(rng.permutation(600).astype(float))
     attack = auditing_attack(auditor, group_size=group_size, rng=rng)
-    return {"learned_share": len(attack.learned) / (n_records // group_size), "expected_share": 1 / group_size}
+    return {"learned_share": len(attack.learned) / (600 // group_size), "expected_share": 1 / group_size}
 
 
-def sampling_trial(rng: np.random.Generator, *, rate: float) -> dict[str, Any]:
+def sampling_trial(rng: Generator, *, rate: float) -> Row:
     """Publish a random sample of Adult and count the sampled persons that are unique in the whole table."""
     return {"exposed_share": sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng).exposed_share}
 
 
-def averaging_trial(
-    rng: np.random.Generator, *, truth: int = 100, epsilon: float = 0.1, n_answers: int = 1000
-) -> list[dict[str, Any]]:
-    """Average repeated answers with independent noise; a row for each of 30 numbers of answers."""
-    averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
-    counts = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
-    return [{"n": int(n), "off": float(abs(averaged.estimates[n - 1] - truth))} for n in counts]
+def averaging_trial(rng: Generator) -> list[Row]:
+    """Average 1,000 answers to a count of 100 with independent noise; a row for each of 30 numbers of answers."""
+    averaged = averaging_attack(lambda: laplace_count(100, epsilon=0.1, rng=rng), 1000)
+    counts = np.unique(np.geomspace(1, 1000, 30).round().astype(int))
+    return [{"n": n, "off": abs(averaged.estimates[n - 1] - 100)} for n in counts]
 
 
-def response_trial(
-    rng: np.random.Generator, *, truth_probability: float, n: int = 1000, share: float = 0.3
-) -> dict[str, Any]:
-    """Randomise `n` yes-or-no answers, `share` of them yes, and estimate the share."""
-    truth = np.arange(n) < round(share * n)
+def response_trial(rng: Generator, *, truth_probability: float) -> Row:
+    """Randomise 1,000 answers, 300 of them yes and the others no, and estimate the share of yes."""
+    truth = np.arange(1000) < 300
     response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
     error = response.estimate().loc[True, "share"] - truth.mean()
-    formula = response_variance(truth.mean(), n, truth_probability, 2)
+    formula = response_variance(truth.mean(), truth.size, truth_probability, 2)
     return {"error": error, "z": error / np.sqrt(formula), "variance_formula": formula}

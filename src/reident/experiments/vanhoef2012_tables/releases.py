@@ -4,18 +4,17 @@ The thesis attacks UCI Adult and describes its results in words. `intersection_t
 their own and intersects them; `argument_trial` plays the same game against tables and against histograms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from scipy import stats
 
 from reident import k_anonymise
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray, ParameterError, Parameters, Row
 from reident.data.datasets import load_adult
 from reident.experiments.parameters import read_own
 from reident.queries import discrete_laplace
@@ -35,7 +34,7 @@ SURE, CERTAIN_NATS = 0.95, 12.0
 
 HISTOGRAMS = "Laplace histograms"
 #: Kinds of tables, by their criteria of `k_anonymise`.
-METHODS: dict[str, dict[str, Any]] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
+METHODS: dict[str, Parameters] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
 
 
 @lru_cache(maxsize=4)
@@ -46,7 +45,7 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     return read_own(table, "table", columns)[list(columns)].dropna().reset_index(drop=True)
 
 
-def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+def with_domain(people: pd.DataFrame, name: str, rng: Generator) -> pd.DataFrame:
     """Add the attribute `name` of `DOMAINS` to the persons; leave them unchanged for another name."""
     if name not in DOMAINS:
         return people
@@ -62,7 +61,7 @@ def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd
 
 
 def overlapping_samples(
-    people: pd.DataFrame, rng: np.random.Generator, *, releases: int, n_common: int, n_own: int
+    people: pd.DataFrame, rng: Generator, *, releases: int, n_common: int, n_own: int
 ) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
     """Draw the persons of all releases, and for each release these and `n_own` others."""
     if n_common + n_own > len(people):
@@ -76,43 +75,19 @@ def overlapping_samples(
 
 
 def intersection_trial(
-    rng: np.random.Generator,
-    *,
-    criterion: str,
-    k: int,
-    strength: float,
-    sensitive: str = "occupation",
-    shuffled: bool = False,
-    releases: int = 5,
-    n_common: int = 1200,
-    n_own: int = 1200,
-    table: str = "",
-    quasi: Sequence[str] = QUASI,
-) -> list[dict[str, Any]]:
+    rng: Generator, *, criterion: str, k: int, strength: float, sensitive: str = "occupation", shuffled: bool = False,
+    releases: int = 5, n_common: int = 1200, n_own: int = 1200, table: str = "", quasi: Sequence[str] = QUASI,
+) -> list[Row]:  # fmt: skip
     """Anonymise overlapping samples independently and attack the persons in all of them.
 
-    Parameters
-    ----------
-    rng : Generator
-        Drives the samples.
-    criterion : {"k", "l", "t", "none"}
-        k-anonymity alone, with l-diversity, with t-closeness, or the samples unchanged.
-    k, strength
-        k; the value of l or t, or k again.
-    sensitive : str
-        The attribute that the intruder looks for, a column or one of `DOMAINS`.
-    shuffled : bool
-        Permute the attribute over all records, so that only its distribution remains.
-    releases, n_common, n_own
-        Number of releases; persons in all of them, and others in each.
-    table, quasi
-        An own file in place of Adult, and the columns that the intruder knows.
+    `criterion` is "k" (k-anonymity alone), "l" or "t" (with l-diversity or t-closeness of this `strength`), or "none":
+    the samples unchanged. `sensitive` is the attribute that the intruder looks for, a column or one of `DOMAINS`; if
+    `shuffled`, it is permuted over all records, so that only its distribution remains. Of the `releases` each has the
+    same `n_common` persons and `n_own` others. `table` is an own file in place of Adult, `quasi` the columns that the
+    intruder knows.
 
-    Returns
-    -------
-    list of dict
-        A row for each number of releases: shares of persons with one value left (`perfect`) or few (`partial`), both
-        true; mean confidence in the true value; share of right guesses; utility.
+    Returns a row for each number of releases: shares of persons with one value left (`perfect`) or few (`partial`),
+    both true; mean confidence in the true value; share of right guesses; utility.
     """
     known = list(quasi)
     columns = (*known, sensitive) if table else (*QUASI, *ATTRIBUTES)
@@ -121,58 +96,44 @@ def intersection_trial(
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
-    extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
+    extra: Parameters = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
     utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
     if criterion != "none":
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
     course = intersection_course(tables, common[known], quasi=known, sensitive=sensitive)
-    rows = []
-    for n_releases, attack in enumerate(course, 1):
-        quality = attack.assess(common[sensitive])
-        rows.append({
-            "n_releases": n_releases, "utility": utility, "entropy_bits": entropy,
-            "perfect": quality.perfect_correct, "partial": quality.partial_correct, "confidence": quality.confidence,
-            "guessed": quality.guessed, "baseline": quality.baseline,
-        })  # fmt: skip
-    return rows
+    qualities = [attack.assess(common[sensitive]) for attack in course]
+    return [
+        {"n_releases": n, "utility": utility, "entropy_bits": entropy, "perfect": quality.perfect_correct,
+         "partial": quality.partial_correct, "confidence": quality.confidence, "guessed": quality.guessed,
+         "baseline": quality.baseline} for n, quality in enumerate(qualities, 1)
+    ]  # fmt: skip
 
 
 # -- tables or histograms (1.6, 5.4) ---------------------------------------------------------------------------------
 
 
 def argument_trial(
-    rng: np.random.Generator,
-    *,
-    method: str,
-    strength: float,
-    sensitive: str = "occupation",
-    releases: int = 5,
-    n_common: int = 1200,
-    n_own: int = 1200,
-    table: str = "",
-    quasi: Sequence[str] = QUASI,
-) -> list[dict[str, Any]]:
+    rng: Generator, *, method: str, strength: float, sensitive: str = "occupation", releases: int = 5,
+    n_common: int = 1200, n_own: int = 1200, table: str = "", quasi: Sequence[str] = QUASI,
+) -> list[Row]:  # fmt: skip
     """Release the same persons several times and measure the analyst's error and the intruder's gain.
 
     Of tables the intruder knows the quasi-identifiers of the persons in all of them; of histograms, one a column, all
     other records. `method` is one of `METHODS` or `HISTOGRAMS`; `strength` is k, or epsilon of each release. The other
     parameters are those of `intersection_trial`.
 
-    Returns
-    -------
-    list of dict
-        A row for each number of releases: `utility`, 1 less the mean total variation error of the marginals; share of
-        persons guessed rightly (`right`) and surely so (`named`); the log odds gained for the true value, of the
-        twentieth of the persons who lose most (`gain`) and at most (`most`), nats.
+    Returns a row for each number of releases: `utility`, 1 less the mean total variation error of the marginals; share
+    of persons guessed rightly (`right`) and surely so (`named`); the log odds gained for the true value, of the
+    twentieth of the persons who lose most (`gain`) and at most (`most`), nats.
     """
     known = list(quasi)
     columns = tuple(dict.fromkeys([*known, sensitive])) if table else (*QUASI, *ATTRIBUTES)
     people = load_people(table, columns)
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
-    values = sorted(people[sensitive].unique())
-    truth = pd.Index(values).get_indexer(common[sensitive])
+    values = pd.Index(sorted(people[sensitive].unique()))
+    truth = values.get_indexer(common[sensitive])
     prior = people[sensitive].value_counts(normalize=True).reindex(values).to_numpy()
     if method == HISTOGRAMS:
         errors, courses = histogram_course(samples, truth, prior, strength, rng)
@@ -183,7 +144,7 @@ def argument_trial(
         courses = []
         for attack in intersection_course(released, common[known], quasi=known, sensitive=sensitive):
             posterior = np.zeros((len(common), len(values)))
-            posterior[:, pd.Index(values).get_indexer(pd.Index(attack.values))] = attack.probabilities
+            posterior[:, values.get_indexer(attack.values)] = attack.probabilities
             courses.append(posterior)
     utility = 1 - float(np.mean(errors))
     return [
@@ -192,16 +153,16 @@ def argument_trial(
     ]
 
 
-def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> dict[str, float]:
+def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> Row:
     """Return how often the likeliest value is true, how often surely, and the gain in log odds of the true value."""
     true_share = posterior[np.arange(len(truth)), truth]
     with np.errstate(divide="ignore"):
         gain = np.log(true_share) - np.log1p(-np.minimum(true_share, 1)) - np.log(prior[truth] / (1 - prior[truth]))
     return {
-        "right": float((posterior.argmax(axis=1) == truth).mean()),
-        "named": float((true_share >= SURE).mean()),
-        "gain": float(np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower")),
-        "most": float(np.minimum(gain, CERTAIN_NATS).max()),
+        "right": (posterior.argmax(axis=1) == truth).mean(),
+        "named": (true_share >= SURE).mean(),
+        "gain": np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower"),
+        "most": np.minimum(gain, CERTAIN_NATS).max(),
     }
 
 
@@ -221,7 +182,7 @@ def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
 
 
 def histogram_course(
-    samples: list[pd.DataFrame], truth: IntArray, prior: FloatArray, epsilon: float, rng: np.random.Generator
+    samples: list[pd.DataFrame], truth: IntArray, prior: FloatArray, epsilon: float, rng: Generator
 ) -> tuple[list[float], list[FloatArray]]:
     """Answer a histogram a column, each for an equal part of epsilon; another person changes two counts of each."""
     scale = 2 * samples[0].shape[1] / epsilon
@@ -238,7 +199,7 @@ def histogram_course(
     return errors, courses
 
 
-def _noisy_error(column: pd.Series, scale: float, rng: np.random.Generator) -> float:
+def _noisy_error(column: pd.Series, scale: float, rng: Generator) -> float:
     counts = column.value_counts().to_numpy()
     noisy = np.maximum(counts + discrete_laplace(scale, 1.0, len(counts), rng=rng), 0)
     return float(0.5 * np.abs(noisy / max(noisy.sum(), 1) - counts / counts.sum()).sum())
