@@ -170,9 +170,10 @@ def trial(
             f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=learned).ratio,
         }  # fmt: skip
         if learned.measure is not None and len(columns) > 1:
-            result["moebius_to_bound"] = float(np.abs(learned.measure.moebius()).max() / (len(columns) - 1))
+            result["moebius_to_bound"] = np.abs(learned.measure.moebius()).max() / (len(columns) - 1)
     return result | {
-        "owa": owa_ratio(release, inside, columns, rng), "is_optimal": all(result[f"proven_{model}"] for model in MODELS),
+        "owa": owa_ratio(release, inside, columns, rng),
+        "is_optimal": all(result[f"proven_{model}"] for model in MODELS),
         "gain_weighted_mean": result["weighted_mean"] - result["mean"],
         "gain_choquet": result["choquet"] - result["weighted_mean"],
     }  # fmt: skip
