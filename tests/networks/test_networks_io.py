@@ -166,7 +166,11 @@ def test_graph_that_is_not_here_says_where_to_put_it(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("text", "edges", "told"),
     [
-        ("u,v\n1,2\n2,1\n2,2\n2,3\n", {(1, 2), (2, 3)}, "1 relation.s. of a person with itself and 1 repeated"),
+        (
+            "u,v\n1,2\n2,1\n2,2\n2,3\n",
+            {(1, 2), (2, 3)},
+            "1 relation.s. of a person with itself and 1 relation.s. that repeat another",
+        ),
         ("u,v\na,b\n,b\nb,c\n", {("a", "b"), ("b", "c")}, "1 row.s. without 'u' left out"),
     ],
 )

@@ -68,8 +68,7 @@ def table_of_rows(
         receipts.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
         body = [row + [gap] * (len(names) - len(row)) for row in body]
     _check_names(names, name)
-    columns = zip(*body, strict=True) if body else ([] for _ in names)
-    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), receipts
+    return pd.DataFrame(body, columns=names, dtype=object), receipts
 
 
 def _with_row_names(names: list[str], body: list[list[Any]], receipts: list[str]) -> list[str]:

@@ -52,20 +52,19 @@ def map_data(
     releases = releases_of(frame)
     extra = [column for column in _EXTRA if column in frame.columns]
     utility = releases["utility"].to_numpy(float)
-    log = is_wide(releases["utility"])
-    ends = np.log10 if log else np.asarray
-    xs = _axis(ends(utility[np.isfinite(utility)]))
+    utility, log = utility[np.isfinite(utility)], is_wide(releases["utility"])
+    xs = _axis(np.log10(utility) if log else utility)
     ys = _axis(np.append(releases[["risk_low", "risk_high"]].to_numpy(float), [0.0, limit]))
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
 
     def point(row: Any) -> dict[str, Any]:
         point = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
         point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
-        for axis, measure, place in (("x", "utility", ends), ("y", "risk", np.asarray)):
-            low, high = xs if axis == "x" else ys
+        for axis, measure, (low, high), is_log in (("x", "utility", xs, log), ("y", "risk", ys, False)):
             for end in ("", "_low", "_high"):
-                value = float(row[f"{measure}{end}"])
-                at = place(value) if value > 0 or place is np.asarray else low
+                at = value = float(row[f"{measure}{end}"])
+                if is_log:
+                    at = np.log10(value) if value > 0 else low
                 point[f"{measure}{end}"] = _plain(value)
                 point[f"{axis}{end}"] = round(float(np.clip((at - low) / (high - low), 0, 1)), 5)
         if row["n"] > 1 and np.isfinite(row["undominated"]):
