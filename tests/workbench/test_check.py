@@ -376,6 +376,8 @@ def test_a_network_is_judged_along_the_pairs_of_its_nodes(tmp_path):
     pairs = pd.DataFrame({"original_node": list(graph), "released_node": np.random.default_rng(0).permutation(60)})
     strange = rd.check(other, dataset, pairs, attacks=["degree"])
     assert strange.share_above_limit < 0.3
+    with pytest.raises(rd.DataError, match="`pairs` must pair the nodes"):
+        rd.check(nx.convert_node_labels_to_integers(graph), dataset, pairs)
     assert rd.check(other, dataset).exit_code == 4
     same = rd.check(graph, dataset, "same order", **quick)
     assert any(finding.subject == "nodes" for finding in same.findings)

@@ -162,19 +162,18 @@ def trial(
     result["probabilistic"] = link_records(release, inside, columns=columns, distance="probabilistic").ratio
     other = protect(outside, file, **options)[0] if len(outside) == len(inside) else None
     result["outside_mean"] = np.nan if other is None else link_records(other, outside, columns=columns).ratio
-    proven = []
     for model in MODELS:
         learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s, rng=rng)
-        proven.append(learned.is_optimal)
         result |= {
             model: learned.ratio, f"bound_{model}": learned.upper_bound, f"proven_{model}": learned.is_optimal,
             f"seconds_{model}": learned.seconds,
             f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=learned).ratio,
         }  # fmt: skip
         if learned.measure is not None and len(columns) > 1:
-            result["moebius_to_bound"] = float(np.abs(learned.measure.moebius()).max() / (len(columns) - 1))
+            result["moebius_to_bound"] = np.abs(learned.measure.moebius()).max() / (len(columns) - 1)
     return result | {
-        "owa": owa_ratio(release, inside, columns, rng), "is_optimal": all(proven),
+        "owa": owa_ratio(release, inside, columns, rng),
+        "is_optimal": all(result[f"proven_{model}"] for model in MODELS),
         "gain_weighted_mean": result["weighted_mean"] - result["mean"],
         "gain_choquet": result["choquet"] - result["weighted_mean"],
     }  # fmt: skip

@@ -136,13 +136,14 @@ def check(
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
     unpaired = _NO_PAIRS if read.rows is None else wrong_pairs(_plain(read.cells), read.rows, dataset, declared)
-    if unpaired is not None:
+    if isinstance(unpaired, Finding):
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
         sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
         findings = [unpaired, *findings, *undeclared(declared, read.cells, dataset, None)]
         return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
-    assert read.rows is not None
-    return _judge(read, read.rows, dataset, declared, findings, rule, names, sha)
+    rows, read = read.rows, read if unpaired is None else replace(read, notes=[*read.notes, unpaired])
+    assert rows is not None
+    return _judge(read, rows, dataset, declared, findings, rule, names, sha)
 
 
 def _judge(

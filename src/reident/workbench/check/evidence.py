@@ -42,6 +42,7 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 _FEWEST_PLACES = 20
 #: Pairs that are read to find wrong ones, and the level of the test of each column.
 _PAIRS_READ, _OWN = 2000, 0.001
+_NO_COLUMN = "No released column agrees with its own original along the pairs: if they are wrong, so is the verdict."
 
 
 @dataclass(eq=False)
@@ -220,16 +221,17 @@ def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
 # -- the pairs -----------------------------------------------------------------------------------------------------
 
 
-def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared: Declarations) -> Finding | None:
-    """Find pairs along which no column tells of its own, though together the columns are the original's."""
+def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared: Declarations) -> Finding | str | None:
+    """Find pairs along which no column tells of its own: a finding where the rows are the original's, else a note."""
     rng = np.random.default_rng(0)
     at = rng.permutation(np.flatnonzero(rows >= 0))[:_PAIRS_READ]
     data, shown = dataset.data, cells.iloc[at].reset_index(drop=True)
     own, others, compared = rows[at], rng.permutation(rows[at]), {}
     for column, name in declared.original.items():
         part = compare_column(data[name], shown[column], dataset.hierarchies.get(name))
-        along, chance = (part.agree(persons, np.arange(len(at))) for persons in (own, others))
-        if binom.sf(along.sum() - 1, len(at), chance.mean()) < _OWN or _depend(data[name].iloc[own], shown[column]):
+        along, by_chance = (part.agree(persons, np.arange(len(at))).sum() for persons in (own, others))
+        agrees = binom.sf(along - 1, len(at), max(1, by_chance) / len(at)) < _OWN
+        if agrees or _depend(data[name].iloc[own], shown[column]):
             return None
         compared[column] = part
     true = data.iloc[own][[*declared.original.values()]].set_axis([*compared], axis=1)
@@ -240,7 +242,7 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     if not alike and not any(
         _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
     ):
-        return None  # columns that were permuted, each by itself
+        return _NO_COLUMN  # columns that were permuted, each by itself, or are independent of one another
     return Finding(
         "pairs", "no released column agrees with its own original along them, though the rows are like the original's",
         "If the release was sorted or shuffled after the pairs were written, check it in the order in which it was "

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom, spearmanr
 
 from reident.base import DataError, IntArray, ParameterError
 from reident.methods import release as attacked
@@ -25,6 +26,8 @@ from reident.workbench.pipeline import Release
 
 #: The share of nodes that may keep the original's name by chance.
 _SAME_NAMES = 0.05
+#: The level of the tests of pairs.
+_OWN = 0.001
 _REMEDY = "Name them at random; protect does."
 
 
@@ -67,7 +70,10 @@ def read_network(
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     network = as_network(release, "release")
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
-    rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names)) if rows is None else rows
+    if rows is None:
+        rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names))
+        if rows is not None and dataset.network is not None:
+            _check_pairs(network, dataset.network, rows)
     findings += [
         Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
         for name in marks
@@ -94,6 +100,20 @@ def read_network(
             table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
     return made, rows is not None, known, findings
+
+
+def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
+    """Refuse pairs along which neither relations nor degrees agree, though both networks have the same degrees."""
+    shown, true, n = released.degrees, original.degrees[rows], original.n_nodes
+    if not np.ptp(shown) or not np.array_equal(np.sort(shown), np.sort(true)):
+        return
+    hits = original.has_edges(*(rows[side] for side in released.edges()))
+    by_chance = binom.sf(hits.sum() - 1, hits.size, 2 * original.n_edges / (n * n - n)) >= _OWN
+    if by_chance and spearmanr(shown, true).pvalue >= _OWN:
+        raise DataError(
+            "`pairs` must pair the nodes of these networks, got some along which relations agree by chance alone: give "
+            "those that were written with the release"
+        )
 
 
 def _rows_of(pairs: Any, nodes: pd.Index, names: pd.Index) -> IntArray | None:
