@@ -123,7 +123,7 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
     named.to_csv(tmp_path / "a.csv", index=False)
     opened = rd.workbench.open_file(tmp_path / "a.csv")
     assert opened.schema.named("node") == ["Von", "Nach"]
-    with pytest.warns(UserWarning, match="1 relation.* with itself and 30 repeated"):
+    with pytest.warns(UserWarning, match="1 relation.* with itself and 30 relation.*repeat"):
         assert rd.Dataset.of(opened, recipe=recipe_of(opened)).network.n_edges == direct.n_edges
     # No edge list: an edge thrice, loops alone, values of two kinds, an edge twice in columns of any name.
     for other in (
