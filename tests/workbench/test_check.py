@@ -116,6 +116,8 @@ def test_columns_permuted_independently_pass_along_the_pairs():
     verdict = judge(alone, attacks=["exact_join", "nearest_record", "modal_value"], **ROLES)
     assert verdict.passed, verdict.sentence
     assert verdict.share_above_limit == 0
+    assert any(note.startswith("No released column agrees") for note in verdict.notes)
+    assert not any("No released column" in note for note in judge(coarse(TABLE), attacks=["exact_join"], **ROLES).notes)
 
 
 def test_pairs_of_rows_that_were_sorted_afterwards_are_not_judged():
@@ -278,8 +280,8 @@ def test_a_synthetic_table_is_judged_against_a_control():
     near = pd.concat([synthetic.iloc[30:], real.iloc[:30].assign(age=real["age"] + 1)], ignore_index=True)
     assert rd.check(near, real, **roles).exit_code == 3
     assert rd.check(synthetic.assign(lat=real["lat"], lon=real["lon"]), real, **roles).exit_code == 3
-    mixed = pd.concat([control.iloc[:150], real.iloc[:150]])
-    for wrong in (control.iloc[:5], real, mixed, control[[]].assign(x=1)):
+    mixed, twice = (pd.concat([control.iloc[:150], rows]) for rows in (real.iloc[:150], real.iloc[[*range(75)] * 2]))
+    for wrong in (control.iloc[:5], real, mixed, twice, control[[]].assign(x=1)):
         with pytest.raises(rd.DataError, match="`control` must"):
             rd.check(synthetic, real, **{**roles, "control": wrong})
 

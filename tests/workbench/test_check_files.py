@@ -5,10 +5,12 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
 import reident as rd
 from commands import checked as run
 from reident.base import DataError, ParameterError
+from reident.places.points import read_places
 
 
 @pytest.fixture
@@ -117,6 +119,31 @@ def test_a_geometry_that_the_original_lacks_is_undeclared():
     shown = gpd.GeoDataFrame(people[["sex"]], geometry=points).iloc[order]
     verdict = rd.check(shown, people, order, quasi=["sex", "age"])
     assert [finding.subject for finding in verdict.findings] == ["geometry"]
+
+
+def test_cells_of_places_are_sent_back_to_the_geometry():
+    sex, points = list("fm") * 50, gpd.points_from_xy(np.linspace(8, 9, 100), np.linspace(50, 51, 100), crs="EPSG:4326")
+    people, order = gpd.GeoDataFrame({"sex": sex}, geometry=points), np.random.default_rng(0).permutation(100)
+    far = gpd.points_from_xy(points.x + 0.3, points.y[::-1])
+    cells = pd.DataFrame({"sex": sex, "lat": far.y, "lon": far.x}).iloc[order]
+    refused = rd.check(cells, people, order, quasi=["sex"])
+    remedies = {finding.subject: finding.remedy for finding in refused.findings}
+    assert {"lat", "lon"} <= remedies.keys()
+    assert all("geometry" in remedies[name] for name in ("lat", "lon"))
+    followed = rd.check(
+        gpd.GeoDataFrame(cells[["sex"]], geometry=far[order], crs="EPSG:4326"), people, order, quasi=["sex"]
+    )
+    assert not {"lat", "lon", "geometry"} & {finding.subject for finding in followed.findings}
+
+
+def test_shapes_that_are_no_points_name_what_gives_points():
+    shapes = {"centroid": shapely.box(8, 50, 9, 51), "explode": shapely.MultiPoint([(8, 50), (9, 51)])}
+    for remedy, shape in shapes.items():
+        frame = gpd.GeoDataFrame({"sex": ["f"]}, geometry=[shape], crs="EPSG:25832")
+        with pytest.raises(DataError, match=f"`{remedy}`"):
+            read_places(frame)
+        points = frame.explode() if remedy == "explode" else frame.set_geometry(frame.centroid)
+        assert len(read_places(points)[0]) == len(points)
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "gpkg", "gpkg without places"])

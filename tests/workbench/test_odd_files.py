@@ -241,6 +241,12 @@ def test_lines_of_units_and_repeated_names_are_told(tmp_path):
     assert not any("names or units" in note for note in open_file(tmp_path / "a.csv").notes)
 
 
+@pytest.mark.parametrize(("top", "is_told"), [(999, True), (9999999, True), (998, False)])
+def test_a_number_of_nines_far_above_the_others_may_mean_missing(tmp_path, top, is_told):
+    (tmp_path / "a.csv").write_text("age,n\n" + "".join(f"{20 + i},{[1, 2, 3, top][i % 4]}\n" for i in range(40)))
+    assert any(f"{top} may mean missing" in note for note in open_file(tmp_path / "a.csv").notes) == is_told
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -209,3 +209,8 @@ def test_a_method_takes_the_roles_of_a_recipe(tmp_path, people):
     assert "name a method" in call(tmp_path, "protect --recipe recipe.yaml --out r", code=2).stderr
     call(tmp_path, "protect --recipe recipe.yaml --method mondrian --set k=4 --out r", code=0)
     assert {"sex", "age"} <= set(pd.read_csv(tmp_path / "r" / "release.csv"))
+    with (tmp_path / "recipe.yaml").open("a") as recipe:
+        recipe.write("chain: [{method: mondrian, parameters: {k: 4}}]\n")
+    both = call(tmp_path, "protect --recipe recipe.yaml --method mondrian --out s", code=2)
+    assert "has a chain of methods" in both.stderr
+    call(tmp_path, "protect --recipe recipe.yaml --out s", code=0)

@@ -78,6 +78,16 @@ def test_stata_and_spss_come_with_their_labels(tmp_path, persons, kind):
     assert "ill: codes were replaced by their labels" in found.receipts
 
 
+def test_what_spss_declares_as_missing_is_missing(tmp_path, persons):
+    import pyreadstat
+
+    coded = persons.assign(n=[97.0, 98, 5] * 20)
+    pyreadstat.write_sav(coded, tmp_path / "a.sav", missing_ranges={"n": [{"lo": 97, "hi": 98}]})
+    found = rd.workbench.open_file(tmp_path / "a.sav")
+    assert found.data["n"].isna().sum() == 40
+    assert next(line for line in found.receipts if "declares as missing" in line).startswith("n: ")
+
+
 @pytest.mark.parametrize("kind", ["gpkg", "geojson", "shp"])
 def test_geographic_files_say_layer_and_crs(tmp_path, persons, kind):
     rng = np.random.default_rng(0)

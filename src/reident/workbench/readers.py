@@ -206,11 +206,11 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
 
     kind = file_kind(path)
     read: Any = {".dta": pyreadstat.read_dta, ".por": pyreadstat.read_por}.get(kind, pyreadstat.read_sav)
-    meta = read(str(path), metadataonly=True)[1]
+    meta = read(str(path), metadataonly=True, **({"user_missing": True} if read is pyreadstat.read_sav else {}))[1]
+    receipts = [f"{name}: values that the file declares as missing are read as missing" for name in meta.missing_ranges]
     n_rows = meta.number_rows or 0
     _fits(path, _PLAIN * n_rows * meta.number_columns, f"{n_rows:,} rows and {meta.number_columns:,} columns")
     table, meta = read(str(path))
-    receipts = [f"{name}: what the file declares as missing is read so" for name in meta.missing_ranges]
     notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
     for name in table.columns:
         column, labels = table[name], meta.variable_value_labels.get(name, {})
