@@ -41,7 +41,7 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 #: The fewest places from which an affine map is read.
 _FEWEST_PLACES = 20
 #: Pairs that are read to find wrong ones, and the level of the test of each column.
-_PAIRS_READ, _OWN = 2000, 0.001
+_PAIRS_READ, OWN_LEVEL = 2000, 0.001
 _NO_COLUMN = "No released column agrees with its own original along the pairs: if they are wrong, so is the verdict."
 
 
@@ -230,7 +230,7 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     for column, name in declared.original.items():
         part = compare_column(data[name], shown[column], dataset.hierarchies.get(name))
         along, by_chance = (part.agree(persons, np.arange(len(at))).sum() for persons in (own, others))
-        agrees = binom.sf(along - 1, len(at), max(1, by_chance) / len(at)) < _OWN
+        agrees = binom.sf(along - 1, len(at), max(1, by_chance) / len(at)) < OWN_LEVEL
         if agrees or _depend(data[name].iloc[own], shown[column]):
             return None
         compared[column] = part

@@ -17,7 +17,7 @@ from reident.networks.files import SIDES, Relations, read_relations
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
 from reident.workbench.check.dependence import Features, dependence
-from reident.workbench.check.evidence import order_leak
+from reident.workbench.check.evidence import OWN_LEVEL, order_leak
 from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
@@ -26,8 +26,6 @@ from reident.workbench.pipeline import Release
 
 #: The share of nodes that may keep the original's name by chance.
 _SAME_NAMES = 0.05
-#: The level of the tests of pairs.
-_OWN = 0.001
 _REMEDY = "Name them at random; protect does."
 
 
@@ -108,8 +106,8 @@ def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
     if not np.ptp(shown) or not np.array_equal(np.sort(shown), np.sort(true)):
         return
     hits = original.has_edges(*(rows[side] for side in released.edges()))
-    by_chance = binom.sf(hits.sum() - 1, hits.size, 2 * original.n_edges / (n * n - n)) >= _OWN
-    if by_chance and spearmanr(shown, true).pvalue >= _OWN:
+    by_chance = binom.sf(hits.sum() - 1, hits.size, 2 * original.n_edges / (n * n - n)) >= OWN_LEVEL
+    if by_chance and spearmanr(shown, true).pvalue >= OWN_LEVEL:
         raise DataError(
             "`pairs` must pair the nodes of these networks, got some along which relations agree by chance alone: give "
             "those that were written with the release"
