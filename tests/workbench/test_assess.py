@@ -40,12 +40,10 @@ def found(people):
 
 
 def test_profile_tells_what_is_wrong(found):
-    checks = found.profile.checks.set_index("check")
-    assert checks.loc["records", "finding"] == "40"
-    assert checks.loc["complete records", "finding"].startswith("38;")
-    assert checks.loc["coordinates missing", "finding"] == "2 records"  # one of them impossible
-    assert "name" in checks.loc["direct identifiers", "finding"]
-    roles = found.profile.columns.set_index("column")["role"]
+    columns = found.profile.set_index("column")
+    assert columns.loc["lat_deg", "missing"] == 2  # one of them impossible
+    assert columns.loc["name", "unique"] == len(found.search.original)
+    roles = columns["role"]
     expected = {"age": "quasi-identifier", "ill": "sensitive", "lat_deg": "place", "name": "not used"}
     assert roles.loc[list(expected)].to_dict() == expected
 

@@ -46,8 +46,6 @@ class Release:
         The released distances, for the form "distances".
     network : Network, DirectedNetwork or None
         For the form "network".
-    returned : object
-        What the method itself returned, with what only this method tells, such as losses.
     """
 
     form: str
@@ -57,7 +55,6 @@ class Release:
     n_original: int
     matrix_km: FloatArray | None = None
     network: Network | DirectedNetwork | None = None
-    returned: Any = None
 
     def __post_init__(self) -> None:
         check_choice(self.form, "form", RELEASES)

@@ -33,8 +33,7 @@ from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
 from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step
-from reident.workbench.microdata import LAT, LON, digest_of
-from reident.workbench.profiling import DataProfile, complete_records, profile_data
+from reident.workbench.microdata import LAT, LON, digest_of, has_places, located
 from reident.workbench.recipe import Recipe, read_recipe_of
 from reident.workbench.ru_map import tried_releases
 from reident.workbench.schema import UNKNOWN
@@ -59,7 +58,9 @@ class Assessment:
 
     Attributes
     ----------
-    profile : DataProfile
+    profile : DataFrame
+        One row a column: ``column``, ``role``, ``type``, ``missing`` (records), ``distinct``, ``unique`` (records
+        with a value that no other has).
     search : Search or None
         The releases of table and places together that were judged as `check` judges them, and the one that passed; of
         a data set that is a network alone, those of the network.
@@ -78,7 +79,7 @@ class Assessment:
         Nodes of the network, 0 without one.
     """
 
-    profile: DataProfile
+    profile: pd.DataFrame
     search: Search | None
     network: Search | None
     limit: float
@@ -249,7 +250,7 @@ def assess(
     slots = slots_of_chain(recipe.chain)
     for kind in check_mapping(methods or {}, "methods"):
         check_choice(kind, "methods", ("places", "table", "network"))
-    complete, data_profile = described(dataset)
+    complete = complete_records(dataset)
     tried, left_out = releases_to_try(dataset, complete, methods)
     for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
         check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
@@ -279,8 +280,8 @@ def assess(
         others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first
         network = search_release(Dataset(dataset.named_network), [[Step("naive"), *others]], **rule)
     return Assessment(
-        data_profile, search or network, network, limit, tolerate, seed, digest_of(None, {"records": complete}),
-        tuple(tried), left_out, n_nodes,
+        profile_data(dataset), search or network, network, limit, tolerate, seed,
+        digest_of(None, {"records": complete}), tuple(tried), left_out, n_nodes,
     )  # fmt: skip
 
 
@@ -319,8 +320,24 @@ def _costliest(search: Search, dataset: Dataset) -> str | None:
     return next((name for name in price.columns["column"] if name != PLACE), None)
 
 
-def described(dataset: Dataset) -> tuple[Any, DataProfile]:
-    """Return the complete records and the profile of a data set that can be assessed."""
+def profile_data(dataset: Dataset) -> pd.DataFrame:
+    """Return the roles, types, gaps and distinct values of the columns of a data set."""
+    rows = []
+    for name, cells in dataset.table.items():
+        counts, column = cells.value_counts(), dataset.schema.columns.get(str(name))
+        role = "place" if name in (LAT, LON) else (column and column.role) or "not used"
+        rows.append([name, role, str(cells.dtype), int(cells.isna().sum()), len(counts), int((counts == 1).sum())])
+    return pd.DataFrame(rows, columns=["column", "role", "type", "missing", "distinct", "unique"])
+
+
+def complete_records(dataset: Dataset) -> Any:
+    """Return the records of a data set that can be assessed that have every quasi-identifier and a place on the earth.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If it cannot be assessed.
+    """
     data, listed = dataset.frame, dataset.quasi
     if clash := sorted({LAT, LON} & set(listed)):
         raise ParameterError(
@@ -330,13 +347,15 @@ def described(dataset: Dataset) -> tuple[Any, DataProfile]:
     if not (listed or dataset.has_places or dataset.named_network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     dataset.weights()  # refuses weights that are not numbers above 0
-    complete = complete_records(data, listed)
-    if len(complete) < 20:
+    is_complete = data[listed].notna().all(axis=1).to_numpy()
+    if has_places(data):
+        is_complete &= located(data).to_numpy()
+    if is_complete.sum() < 20:
         raise DataError(
             "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
-            f"{len(complete)}: {_few_records(data, listed)}"
+            f"{is_complete.sum()}: {_few_records(data, listed)}"
         )
-    return complete, profile_data(dataset)
+    return data[is_complete].reset_index(drop=True)
 
 
 def releases_to_try(

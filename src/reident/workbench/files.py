@@ -26,11 +26,6 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
-    """Return the option of `open_file` that names a sheet or a layer of a file."""
-    return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
-
-
 def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}

@@ -272,23 +272,6 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
     return Hierarchy.from_intervals(sorted(values.tolist()), widths, origin=form.get("origin", 0))
 
 
-def read_form(text: str) -> tuple[str, Any]:
-    """Read ``column=form`` of a command line: ``age=5,10,20``, ``zip=prefixes``, ``born=date``, ``job=job.csv``.
-
-    Examples
-    --------
-    >>> read_form("age=5,10"), read_form("zip=prefixes")
-    (('age', {'intervals': [5.0, 10.0]}), ('zip', 'prefixes'))
-    """
-    column, sign, form = text.rpartition("=")
-    if not sign or not form:
-        raise ParameterError(f"`--hierarchy` must have the form column=form, got {text!r}")
-    try:
-        return column, {"intervals": [float(width) for width in form.split(",")]}
-    except ValueError:
-        return column, form
-
-
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")
 _CODE = re.compile(r"\d{3,}")
 

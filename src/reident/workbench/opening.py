@@ -241,12 +241,13 @@ def describe(
     return OpenedFile(data, Schema(columns, where), dict(source), changes, look)
 
 
-def opened_with_places(opened: OpenedFile, lat: str | None, lon: str | None, crs: str | None) -> OpenedFile:
-    """Return an opened file with these columns as places, and the notes on where these lie."""
+def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
+    """Return an opened file with these roles, as `Schema.with_roles` takes them, and the notes on where it lies."""
     data, types = pd.DataFrame(opened.data), {name: column.type for name, column in opened.schema.columns.items()}
-    schema = opened.schema.with_roles(lat=lat, lon=lon, crs=crs)
+    schema = opened.schema.with_roles(**roles)
     earlier, now = (place_notes(data, types, places) for places in (opened.schema.places, schema.places))
-    return replace(opened, schema=schema, notes=[*(note for note in opened.notes if note not in earlier), *now])
+    notes = opened.notes if earlier == now else [*(note for note in opened.notes if note not in earlier), *now]
+    return replace(opened, schema=schema, notes=notes)
 
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:

@@ -22,8 +22,8 @@ def assessment_lines(assessment: Any) -> list[str]:
     return lines
 
 
-def next_commands(assessment: Any, out: Path, source: str, network: tuple[Path, str, str] | None) -> list[str]:
-    """Return the commands that make and check the advised releases; `network` is a file, its ends and its names."""
+def next_commands(assessment: Any, out: Path, source: str, network: Path | None, edges: Mapping[str, str]) -> list[str]:
+    """Return the commands that make and check the advised releases; `edges`: options about the file of a network."""
     lines = []
     if assessment.passed and source:
         path, against = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
@@ -33,11 +33,8 @@ def next_commands(assessment: Any, out: Path, source: str, network: tuple[Path, 
         ]
     if network is None or assessment.network is None or not assessment.network.passed:
         return lines
-    file, ends, names = network
-    step, original = assessment.network.chain[0], shlex.quote(str(file))
-    columns = "".join(
-        f" {option} {shlex.quote(text)}" for option, text in (("--ends", ends), ("--names", names)) if text
-    )
+    step, original = assessment.network.chain[0], shlex.quote(str(network))
+    columns = "".join(f" --{option} {shlex.quote(text)}" for option, text in edges.items())
     settings = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     rule = f"--limit {assessment.limit:g} --tolerate {assessment.tolerate:g}"
     return [

@@ -102,7 +102,7 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
         "missing_values": {
             name: value for step in result.done for name, value in step.get("cells_missing", {}).items()
         },
-        "loss": {**_method_loss(result), **_distance_loss(plain_table(dataset.frame), result)},
+        "loss": _distance_loss(plain_table(dataset.frame), result),
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
         "receipts": [line for line in receipts if line.partition(": ")[0] not in others and "'" not in line],
         "random_numbers": RANDOM_NUMBERS,
@@ -140,15 +140,6 @@ def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
     source = {} if opened is None else opened.source
     dialect = {name: source[name] for name in ("encoding", "separator", "decimal") if source.get(name)}
     return {**({"written_with": dialect} if dialect else {}), **({"labels": labels} if labels else {})}
-
-
-def _method_loss(result: Made) -> dict[str, float]:
-    losses: dict[str, float] = {}
-    for step in result.steps:
-        single = {"information": getattr(step.returned, "information_loss", None)}
-        stated = getattr(step.returned, "losses", None) or single
-        losses |= {f"{name}_loss": round(float(value), 4) for name, value in stated.items() if value is not None}
-    return losses
 
 
 def _distance_loss(frame: Any, result: Made) -> dict[str, float]:

@@ -85,13 +85,12 @@ def write_report(
         "figures": [*_place_figures(search), *figures],
         **_riskiest(assessment),
         "rows": _rows(assessment),
-        "checks": assessment.profile.checks,
-        "columns": assessment.profile.columns,
+        "columns": assessment.profile,
         "command": command,
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *versions],
     }
     public = {
-        **dict.fromkeys(("riskiest", "rows", "checks")),
+        **dict.fromkeys(("riskiest", "rows", "columns")),
         "internal": False,
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
@@ -145,7 +144,7 @@ def _released(assessment: Any) -> pd.DataFrame | None:
 
 def _left_out(assessment: Any) -> str:
     """Return a sentence that names the columns that the advised release lacks and may have."""
-    released, columns = _released(assessment), assessment.profile.columns
+    released, columns = _released(assessment), assessment.profile
     if released is None:
         return ""
     absent = columns[~columns["column"].isin(released.columns) & ~columns["role"].isin(_NEVER)]

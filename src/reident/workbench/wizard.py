@@ -15,7 +15,7 @@ import traitlets
 
 from reident.base import ParameterError, check_replaceable, processors, record_files
 from reident.plotting.interactive import map_data
-from reident.workbench.assessing import Assessment, assess_into, described
+from reident.workbench.assessing import Assessment, assess_into, complete_records
 from reident.workbench.check import check
 from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, sentence, spoken
 from reident.workbench.dataset import Dataset
@@ -202,7 +202,7 @@ class Wizard(Page):
         try:
             dataset = self.dataset()
             if dataset.named_network is None:
-                described(dataset)
+                complete_records(dataset)
             located = (self.file.value, self.part.value, str(self.columns.schema.places), self.columns.missing_crs)
             if located != self._located:
                 self._located = located
