@@ -17,7 +17,7 @@ from reident.workbench.candidates import Evaluator
 from reident.workbench.recipe import Recipe, recipe_of
 from samples import drawn
 
-METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table": [{"name": "mondrian", "k": [2, 10]}]}
+METHODS = [{"name": "donut", "outer_m": [2000.0, 30000.0]}, {"name": "mondrian", "k": [2, 10]}]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
         raise AssertionError("the data were written")
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
-    methods = {"table": [{"name": "rounding", "base": [20.0]}]}
+    methods = [{"name": "rounding", "base": [20.0]}]
     assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
 
 

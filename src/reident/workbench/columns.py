@@ -142,10 +142,13 @@ def _codes_among(values: pd.Series) -> list[str]:
     return [f"{code} may mean missing ({counts[code]} records)" for code in codes]
 
 
-def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str] | None = None) -> Typed:
+def type_values(
+    column: pd.Series, decimal: str | None = None, *, text: bool = False, missing: Sequence[str] | None = None
+) -> Typed:
     """Type a column that its file has typed already: plain values, no categories that no record has.
 
-    Texts may be dates, no numbers; cells of several kinds are read as the texts of a text file are.
+    Texts may be dates, numbers only where their `decimal` sign is known; cells of several kinds are read as the texts
+    of a text file are.
     """
     types, receipts = pd.api.types, []
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -171,9 +174,12 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         typed = _without_codes(column, missing)
     else:
         texts = _as_texts(column) if mixed else column
-        typed = type_text(texts, ".", missing=missing, text=text, numbers=bool(mixed or days))
+        numbers = bool(mixed or days or decimal)
+        typed = type_text(texts, decimal or ".", missing=missing, text=text, numbers=numbers)
         if typed.type == "date" and not days:
             typed.receipts.insert(0, "texts become dates")
+        elif typed.type != "text" and decimal:
+            typed.receipts.insert(0, "texts become numbers")
     typed.receipts[:0] = receipts
     return typed
 

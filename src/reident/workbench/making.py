@@ -82,6 +82,13 @@ class Step:
         return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
 
 
+def steps_of(stated: Mapping[str, Any]) -> list[Step]:
+    """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
+    values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
+    every, columns = settings_of(find(stated["method"], "anonymiser"), values), stated.get("columns") or None
+    return [Step(stated["method"], columns=columns, **settings) for settings in every]
+
+
 def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
     """Return all combinations of the values of a method's parameters, each checked."""
     return [entry.check(dict(zip(values, chosen, strict=True))) for chosen in itertools.product(*values.values())]

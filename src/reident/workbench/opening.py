@@ -22,8 +22,6 @@ from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READE
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
-#: What texts of a sheet are read as, by the type of the column.
-_KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
@@ -195,30 +193,27 @@ _KINDS_OF_OPTION = {
 def describe(
     cells: Any,
     source: Mapping[str, Any],
-    decimal: str | None = None,
-    missing: Sequence[str] | None = None,
-    forced: Sequence[str] | set[str] = (),
-    receipts: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    crs: str | None = None,
+    decimal: str | None,
+    missing: Sequence[str] | None,
+    forced: set[str],
+    receipts: Sequence[str],
+    notes: Sequence[str],
+    crs: str | None,
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
     changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
     written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
-    sign = file_decimal(cells[written].fillna(""), ",") if written else "."
+    sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:
             typed[name] = Typed(cells[name], "geometry")
-        elif name in written:
-            typed[name] = type_text(cells[name].fillna(""), sign, missing=missing, text=name in forced)
-            if typed[name].type in ("integer", "number", "date"):
-                typed[name].receipts.insert(0, f"texts become {_KINDS_READ[typed[name].type]}")
         elif decimal is not None:
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
-            typed[name] = type_values(cells[name], missing=missing, text=name in forced)
+            texts = sign if name in written else None
+            typed[name] = type_values(cells[name], texts, missing=missing, text=name in forced)
         changes += [f"{name}: {line}" for line in typed[name].receipts]
         look += [f"{name}: {line}" for line in typed[name].notes]
     if len(cells.columns) == 1 and source.get("separator"):

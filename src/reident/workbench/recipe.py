@@ -20,7 +20,7 @@ from reident.base import (
 )
 from reident.data._yaml import text_hint
 from reident.methods import find
-from reident.workbench.making import MISSING, Step, settings_of
+from reident.workbench.making import MISSING, Step, steps_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
 
@@ -73,14 +73,6 @@ class Recipe:
     intruder: str = INTRUDERS[0]
     impossible: str = IMPOSSIBLE[0]
     methods: list[Mapping[str, Any]] = field(default_factory=list)
-
-    def tried(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""
-        methods: dict[str, list[dict[str, Any]]] = {}
-        for step in self.methods:
-            entry = find(step["method"], "anonymiser")
-            methods.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
-        return methods
 
     def check_columns(self, opened: OpenedFile) -> None:
         """Refuse columns of the recipe that the file does not have.
@@ -248,4 +240,4 @@ def _check_step(step: Any, of: str) -> None:
     for name, value in settings.items():
         if value == []:
             raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
-    settings_of(entry, {name: value if isinstance(value, list) else [value] for name, value in settings.items()})
+    steps_of(step)

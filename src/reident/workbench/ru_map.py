@@ -324,19 +324,24 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
+def parsed(spec: Spec, role: str) -> tuple[Entry, dict[str, Any]]:
+    """Return the entry and the values of the parameters that a name, a mapping, or a step of a recipe gives."""
+    if isinstance(spec, Mapping) and "method" in spec:
+        spec = {"name": spec["method"], **(spec.get("parameters") or {})}
+    values = {"name": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
+    if "name" not in values:
+        raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
+    return find(values.pop("name"), role), values
+
+
 def _expand(
     spec: Spec, role: str, data_kind: str, scale: float = 1.0, largest: Mapping[str, int] | None = None
 ) -> tuple[Entry, list[Parameters]]:
     """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
-    if isinstance(spec, str):
-        spec = {"name": spec}
-    if not isinstance(spec, Mapping) or "name" not in spec:
-        raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
-    entry = find(spec["name"], role)
+    entry, values = parsed(spec, role)
     if role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
         fitting = ", ".join(other.name for other in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
-    values = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not values:
         values = {
             parameter.name: _grid(entry, parameter, scale, largest or {})

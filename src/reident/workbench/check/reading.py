@@ -23,6 +23,8 @@ from reident.workbench.pipeline import Release, pairs_path
 
 #: What pairs a release whose rows are in the original's order.
 SAME_ORDER = "same order"
+#: What pairs give as the original of a released row that is no person's.
+_NONE = "-1"
 #: Files of a release folder beside the records.
 _FILES = ("manifest.json", "distances_km.npy")
 
@@ -139,34 +141,43 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
         if n != m:
             raise DataError(f"`pairs` must list the pairs: the same order needs {n} released rows, got {m}")
         return np.arange(n)
-    if isinstance(pairs, Path) or (isinstance(pairs, str) and pairs.endswith(".csv")):
+    if isinstance(pairs, str) and not pairs.endswith(".csv"):
+        return _by_column(pairs, cells, dataset)
+    if not isinstance(pairs, str | Path | pd.DataFrame):
+        if np.shape(pairs) != (m,):
+            raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows")
+        pairs = pd.DataFrame({"original_row": pairs, "released_row": np.arange(m)})
+    return matched(pairs, "row", *(pd.Index(map(str, range(size)), dtype=object) for size in (m, n)))
+
+
+def matched(pairs: Any, kind: str, released: pd.Index, original: pd.Index) -> IntArray:
+    """Return the original's place of each released row or node, by their names as texts; -1 where pairs say so.
+
+    Raises
+    ------
+    DataError
+        If the file or table cannot be read, lacks a row or node, or names one twice.
+    """
+    if isinstance(pairs, str | Path):
         try:
-            pairs = pd.read_csv(pairs)
+            pairs = pd.read_csv(pairs, dtype=str)
         except (OSError, ValueError) as error:
             raise DataError(f"`pairs` must be a CSV file that `protect` wrote, got {str(pairs)!r}: {error}") from None
-    if isinstance(pairs, str):
-        return _by_column(pairs, cells, dataset)
-    if isinstance(pairs, pd.DataFrame):
-        if not {"original_row", "released_row"} <= set(pairs):
-            raise DataError(f"`pairs` must have the columns original_row and released_row, got {list(pairs)}")
-        listed = pairs.drop_duplicates("released_row").set_index("released_row")["original_row"]
-        if len(listed) < len(pairs) or not listed.index.isin(range(m)).all() or len(listed) < m:
-            raise DataError(
-                f"`pairs` must name each of the {m} released rows once, counted from 0, got {len(listed)} of them in "
-                f"{len(pairs)} lines: the original row of a released row that is no person's is -1"
-            )
-        pairs = listed.reindex(range(m))
-    rows = np.asarray(pairs)
-    if rows.shape != (m,) or rows.dtype.kind not in "iu":
-        raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows, whole numbers")
-    rows = rows.astype(np.int64)
-    if len(rows) and (rows.max() >= n or rows.min() < -1):
+    columns = f"released_{kind}", f"original_{kind}"
+    if not isinstance(pairs, pd.DataFrame) or not {*columns} <= {*pairs}:
+        raise DataError(f"`pairs` must have the columns {' and '.join(columns)}, got {list(pairs)}")
+    names, partners = (pairs[column].astype(str) for column in columns)
+    if names.duplicated().any() or partners[partners != _NONE].duplicated().any():
+        raise DataError(f"`pairs` must name each {kind} of the release and of the original once at most")
+    listed = pd.Series(partners.to_numpy(object), names).reindex(released)
+    places: IntArray = original.get_indexer(listed).astype(np.int64)
+    lost, others = ((places < 0) & (listed != _NONE).to_numpy()).sum(), (~names.isin(released)).sum()
+    if lost or others:
         raise DataError(
-            f"`pairs` must name rows of the original, 0 to {n - 1}, or -1, got {rows.min()} to {rows.max()}"
+            f"`pairs` must give each of the {len(released)} released {kind}s its original {kind}, or {_NONE} for none, "
+            f"got {lost} without and {others} that the release lacks: --pairs FILE is what protect wrote beside it"
         )
-    if pd.Series(rows[rows >= 0]).duplicated().any():
-        raise DataError("`pairs` must name each original row once at most")
-    return rows
+    return places
 
 
 def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
