@@ -164,7 +164,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.workbench.open_file(path)
     recipe = recipe_of(opened, str(path))
-    assert recipe.schema.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
+    assert (recipe.schema.places, recipe.schema.crs) == (("Breite", "Länge"), "EPSG:4326")
     roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
     given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
     found = rd.assess(opened.data, **roles, **given, limit=0.25)

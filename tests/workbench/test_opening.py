@@ -136,9 +136,9 @@ def test_places_in_metres_need_a_crs(tmp_path):
     frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round(), "Hochwert": rng.uniform(5.3e6, 6.0e6, 40)})
     frame.to_csv(tmp_path / "a.csv", index=False)
     found = rd.workbench.open_file(tmp_path / "a.csv")
-    assert found.schema.places == {"lat": "Hochwert", "lon": "Rechtswert", "crs": None}
+    assert (found.schema.places, found.schema.crs) == (("Hochwert", "Rechtswert"), None)
     assert any("CRS" in note for note in found.notes)
-    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.places["crs"] == "EPSG:25832"
+    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.crs == "EPSG:25832"
 
 
 def test_decimals_against_text():
@@ -293,7 +293,7 @@ def test_roles_are_proposed_with_a_reason():
     assert found.columns.set_index("column")["role"].to_dict() == {
         "patient_id": "identifier", "mail": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier",
         "remarks": "free text", "hhid": "household", "weight": "weight", "weight_kg": "quasi-identifier",
-        "income": "sensitive", "latitude": "place", "longitude": "place", "serum": "other", "site": "other",
+        "income": "sensitive", "latitude": "latitude", "longitude": "longitude", "serum": "other", "site": "other",
     }  # fmt: skip
     assert (found.columns["reason"].str.len() > 10).all()
 

@@ -344,9 +344,9 @@ def complete_records(dataset: Dataset) -> Any:
     if not (listed or dataset.has_places or dataset.named_network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     dataset.weights()  # refuses weights that are not numbers above 0
-    is_complete = data[listed].notna().all(axis=1).to_numpy()
+    is_complete = data[listed].notna().all(axis=1)
     if has_places(data):
-        is_complete &= located(data).to_numpy()
+        is_complete = is_complete & located(data)
     if is_complete.sum() < 20:
         raise DataError(
             "`data` must have at least 20 records with every quasi-identifier and a valid place, got "

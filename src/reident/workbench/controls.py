@@ -127,8 +127,8 @@ class Page:
 _SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
             "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
 _ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
-#: The places of a table are two columns.
-_AXES = {"lat": "latitude, north", "lon": "longitude, east"}
+#: Roles that columns of numbers alone may have.
+_AXES = ("latitude", "longitude")
 
 
 class ColumnChoice:
@@ -156,22 +156,20 @@ class ColumnChoice:
     def offer(self, opened: OpenedFile) -> None:
         """Offer the columns of a file, with their proposed roles."""
         self.opened, self.roles = None, {}
-        places, rows = opened.schema.places or {}, []
-        axes = {places[axis]: axis for axis in _AXES if places}
+        rows = []
         for row in opened.columns.itertuples():
-            number = row.type in ("integer", "number")
-            listed = [(role, role) for role in ROLES if role != "place" or row.type == "geometry"]
+            excluded = () if row.type in ("integer", "number") else _AXES
+            excluded = excluded if row.type == "geometry" else (*excluded, "place")
             role = self.roles[row.column] = widgets.Dropdown(
-                options=[*listed, *((words, axis) for axis, words in _AXES.items() if number)],
-                value=axes.get(row.column, row.role), description=row.column, style={"description_width": "12rem"},
-                layout=widgets.Layout(width="24rem", height="auto"),
+                options=[role for role in ROLES if role not in excluded], value=row.role, description=row.column,
+                style={"description_width": "12rem"}, layout=widgets.Layout(width="24rem", height="auto"),
             )  # fmt: skip
             role.observe(lambda _: self._changed(), "value")
             about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
             why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
             rows.append(widgets.HBox([role, why], layout=_ROW))
         self._rows.children = tuple(rows)
-        self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
+        self.crs.value = "" if opened.schema.crs in (None, "EPSG:4326") else str(opened.schema.crs)
         self.where.value, self.opened = "", opened
         is_offered = self._lacks_crs or (opened.columns["type"].isin(["integer", "number"]).sum() >= 2)
         self._system.layout.display = "" if is_offered else "none"
@@ -208,16 +206,8 @@ class ColumnChoice:
             If the choice is not complete.
         """
         assert self.opened is not None
-        chosen = {name: role.value for name, role in self.roles.items()}
-        schema = self.opened.schema.assign({name: "place" if v in _AXES else v for name, v in chosen.items()})
-        lat, lon = ([name for name, value in chosen.items() if value == axis] for axis in _AXES)
-        if len(lat) == len(lon) == 1:
-            return schema.with_places(lat[0], lon[0], self.crs.value or None)
-        if lat or lon:
-            raise ParameterError(
-                f"`places` must be one column of latitude (north) and one of longitude (east), got {lat} and {lon}"
-            )
-        return schema
+        schema = self.opened.schema.assign({name: role.value for name, role in self.roles.items()})
+        return schema if schema.places is None else schema.with_roles(crs=self.crs.value or "EPSG:4326")
 
     def locate(self, data: Any) -> None:
         """Show where the records are, as they were understood: a wrong column or system is seen at once."""

@@ -167,12 +167,16 @@ class Dataset:
         keywords = {"intruder": recipe.intruder, "impossible": recipe.impossible, **keywords}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
-            schema.check_places()
             cells = data.data
-            is_place = hasattr(cells, "to_crs") and cells.geometry.name in schema.named("place")
+            geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+            if loose := [name for name in schema.named("place") if name != geometry]:
+                raise ParameterError(
+                    f"`role` of {loose[0]!r} must be latitude or longitude: only a geometry is a place"
+                )
+            is_place = geometry in schema.named("place")
             if is_place and (shapes := sorted(set(cells.geometry.geom_type.dropna()) - {"Point"})):
                 raise ParameterError(
-                    f"`{cells.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the "
+                    f"`{geometry}` must hold points to be where records are, got {', '.join(shapes)}: the "
                     "role other leaves it out"
                 )
         if is_opened and schema.ends:
@@ -184,7 +188,7 @@ class Dataset:
 
     def _without_roles(self) -> Schema:
         schema = Schema({name: Column() for name in self.data.columns})
-        return schema.with_places(LAT, LON) if {LAT, LON} <= set(schema.columns) else schema
+        return schema.with_roles(lat=LAT, lon=LON) if {LAT, LON} <= set(schema.columns) else schema
 
     def _ordered(self, network: Network) -> Network | None:
         """Return the network with node i as record i; None where its nodes are not the records."""
@@ -248,13 +252,12 @@ class Dataset:
     @property
     def places(self) -> tuple[str, str] | None:
         """The columns with latitude and longitude (or north and east); None without, or for a geometry."""
-        places = self.schema.places
-        return None if places is None else (places["lat"], places["lon"])
+        return self.schema.places
 
     @property
     def crs(self) -> str | None:
         """The CRS of the columns with places, None for degrees."""
-        return self.schema.crs if self.schema.places is None else self.schema.places.get("crs")
+        return self.schema.crs
 
     @cached_property
     def frame(self) -> Any:

@@ -15,7 +15,6 @@ import traitlets
 
 from reident.base import DataError, ParameterError
 from reident.methods import entries
-from reident.methods.forms import release as make_release
 from reident.pages import picture
 from reident.plotting import new_figure
 from reident.plotting.interactive import map_data
@@ -24,7 +23,9 @@ from reident.workbench.check import check
 from reident.workbench.controls import WIDE, Page, StoppedError, bold, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
+from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON, Microdata
+from reident.workbench.pipeline import protect
 from reident.workbench.ru_map import Plan, plan, with_unit
 
 
@@ -298,8 +299,8 @@ class Explorer(Page):
         self.verdict.value = "Every attack that applies is running."
         rule = {"limit": self.limit.value, "tolerate": self.tolerate.value, "seed": self.seed}
         try:
-            released = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
-            verdict = check(released, self._example.dataset, **rule)
+            step, dataset = Step(trial["method"], **json.loads(trial["options"])), self._example.dataset
+            verdict = check(protect(dataset, step, rng=self.seed), dataset, **rule)
             run = verdict.attacks[verdict.attacks["reason"] == ""]
             table = run[["name", "risk", "baseline", "n_above", "n", "verdict"]]
             shown = table.to_html(border=0, index=False, float_format="{:.1%}".format)

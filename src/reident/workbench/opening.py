@@ -135,8 +135,8 @@ def open_file(
     --------
     >>> from reident.data.datasets import embedded_file
     >>> found = open_file(embedded_file("places_germany.csv.gz"))
-    >>> found.schema.places["lat"], found.schema.places["lon"], found.source["separator"]
-    ('lat_deg', 'lon_deg', ',')
+    >>> found.schema.places, found.source["separator"]
+    (('lat_deg', 'lon_deg'), ',')
     """
     path = check_path(path, "file")
     if not path.is_file():
@@ -228,19 +228,18 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    look += [*_headings(cells, data, types), *place_notes(data, types, places)]
-    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
-    where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
-    return OpenedFile(data, Schema(columns, where), dict(source), changes, look)
+    schema = Schema(columns, crs=None if places is None else places["crs"])
+    look += [*_headings(cells, data, types), *place_notes(data, schema)]
+    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
+    return OpenedFile(data, schema, dict(source), changes, look)
 
 
 def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
     """Return an opened file with these roles, as `Schema.with_roles` takes them, and the notes on where it lies."""
-    data, types = pd.DataFrame(opened.data), {name: column.type for name, column in opened.schema.columns.items()}
     schema = opened.schema.with_roles(**roles)
-    earlier, now = (place_notes(data, types, places) for places in (opened.schema.places, schema.places))
+    earlier, now = (place_notes(opened.data, each) for each in (opened.schema, schema))
     notes = opened.notes if earlier == now else [*(note for note in opened.notes if note not in earlier), *now]
     return replace(opened, schema=schema, notes=notes)
 

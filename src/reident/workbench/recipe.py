@@ -39,7 +39,7 @@ class Recipe:
         The options of `open_file` that read it.
     schema : Schema
         In the file ``columns``, each with ``role`` (a key of `reident.workbench.schema.ROLES`), ``type``, and where
-        wanted ``hierarchy`` and ``called``, its name in a release; ``places``; ``population``. A released column that
+        wanted ``hierarchy`` and ``called``, its name in a release; ``crs``; ``population``. A released column that
         the original lacks has the role "new" (``word: random`` for one drawn at random) or "derived".
     missing_values : str
         A key of `MISSING`.
@@ -187,7 +187,11 @@ def read_recipe(path: str | Path) -> Recipe:
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
     values = read_values(path)
-    of_schema = ("columns", "places", "population")
+    of_schema = ("columns", "crs", "population")
+    if "places" in values:
+        raise ParameterError(
+            "`places` must be left out: the roles latitude and longitude say it, and `crs` beside them"
+        )
     for name in values:
         check_choice(name, "recipe", (*(key for key in Recipe.__dataclass_fields__ if key != "schema"), *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}

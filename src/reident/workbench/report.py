@@ -28,7 +28,7 @@ _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matpl
 #: Records shown in the internal edition.
 _RISKIEST = 15
 #: Records shown before and after, and roles of columns that are never released.
-_ROWS, _NEVER = 3, ("place", "identifier", "person", "free text")
+_ROWS, _NEVER = 3, ("place", "latitude", "longitude", "identifier", "person", "free text")
 _CANDIDATES = (
     "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
     "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "

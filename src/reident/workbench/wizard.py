@@ -185,7 +185,7 @@ class Wizard(Page):
     def chosen(self) -> Recipe:
         """Return the recipe with the roles, places and rule that are chosen."""
         schema, crs = self.columns.schema, self.columns.missing_crs
-        if not schema.named("quasi-identifier", "place", "node"):
+        if not schema.named("quasi-identifier", "place", "latitude", "node"):
             raise ParameterError("No column is known to others: choose the roles quasi-identifier, place or node.")
         reading = {**self.recipe.reading, **({"crs": crs} if crs else {})}
         return replace(
@@ -203,7 +203,8 @@ class Wizard(Page):
             dataset = self.dataset()
             if dataset.named_network is None:
                 complete_records(dataset)
-            located = (self.file.value, self.part.value, str(self.columns.schema.places), self.columns.missing_crs)
+            schema = self.columns.schema
+            located = (self.file.value, self.part.value, schema.places, schema.crs, self.columns.missing_crs)
             if located != self._located:
                 self._located = located
                 self.columns.locate(dataset.frame)

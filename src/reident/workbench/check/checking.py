@@ -34,6 +34,7 @@ from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
+from reident.workbench.pipeline import Release
 from reident.workbench.roles import person_notes, place_columns
 
 #: What stands for attacks that are no costly ones.
@@ -231,7 +232,7 @@ def _share(value: Any, name: str) -> float:
 
 
 def _is_table(release: Any) -> bool:
-    if isinstance(release, attacked.Release):
+    if isinstance(release, Release):
         return release.network is None
     return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
 

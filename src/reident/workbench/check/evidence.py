@@ -109,8 +109,8 @@ def _compare(
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
-    if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
-        role = "quasi-identifier"
+    if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
+        role = "quasi-identifier"  # a coordinate alone is a number that others know
 
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))

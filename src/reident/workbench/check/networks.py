@@ -55,12 +55,8 @@ def read_network(
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
         file, findings = release_file(Path(release), {"manifest.json"})
         release = read_relations(file)
-    elif isinstance(release, attacked.Release):
-        if not isinstance(release.network, Network):
-            raise ParameterError("`release` must be a network as the original is, got records")
-        rows = dataset.names.get_indexer(release.table.index).astype(np.int64)
-        rows = release.rows if isinstance(release, Release) else rows
-        method, options, release = release.method, dict(release.options), release.network
+    elif isinstance(release, Release):
+        method, options, rows, release = release.method, dict(release.options), release.rows, release.network
     if isinstance(release, Relations):
         sides = list(SIDES) if release.sorted or not {*SIDES} <= {*dataset.marks} else []
         release, marks = release.network, release.marks.drop(columns=sides, errors="ignore")

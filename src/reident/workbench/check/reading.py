@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
-from reident.methods import release as attacked
-from reident.methods.release import LAT, LON
 from reident.tables.classes import refuse_nested, text_of
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
@@ -44,8 +42,8 @@ class ReadRelease:
 
 def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
     """Read a release of records of any form, and its pairs."""
-    if isinstance(release, attacked.Release):
-        return _made(release, dataset)
+    if isinstance(release, Release):
+        return ReadRelease(release.cells, release.rows, release.matrix_km, release.method, release.options)
     if isinstance(release, str | Path):
         path = Path(release)
         pairs = pairs_beside(path) if pairs is None else pairs
@@ -70,18 +68,6 @@ def pairs_beside(path: Path) -> Path | None:
     """Return the pairs that `protect` wrote beside a release, None without."""
     candidates = [pairs_path(path)] + ([pairs_path(path.parent)] if path.name.startswith("release.") else [])
     return next((file for file in candidates if file.is_file()), None)
-
-
-def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
-    options: dict[str, Any] = {"method": release.method, "options": release.options, "matrix_km": release.matrix_km}
-    if isinstance(release, Release) and release.dataset is not None:
-        return ReadRelease(release.cells, release.rows, **options)
-    rows = dataset.labels.get_indexer(release.table.index)
-    cells = release.table.reset_index(drop=True)
-    places = dataset.places
-    if places is not None and {LAT, LON} <= set(cells) and not {*places} & set(cells):
-        cells = cells.rename(columns=dict(zip((LAT, LON), places, strict=True)))
-    return ReadRelease(cells, rows.astype(np.int64), **options)
 
 
 def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Finding]]:
