@@ -8,33 +8,19 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_listed, trial_seed
+from reident.base import IntArray, trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
-from reident.methods.registry import entries, find
+from reident.methods.registry import find
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.classes import class_ids, first_rows
-
-
-def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
-    """Return names of attacks, each of which there is; None for all."""
-    if names is None:
-        return None
-    registered, listed = [entry.name for entry in entries("attack")], check_listed(names, "attacks")
-    for name in listed:
-        if not isinstance(name, str) or name not in registered:
-            raise ParameterError(
-                f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(registered)}"
-            )
-    return listed
-
 
 #: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
 REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {

@@ -304,9 +304,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     return Outcome(claims, "attribute", description)
 
 
-def attribute_inference(
-    release: Release, knowledge: Knowledge, *, n_trees: Annotated[int, Whole(1)] = 30, rng: np.random.Generator
-) -> Outcome:
+def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Predict the sensitive value by a model trained on the release; the control is a model without the person.
 
     Notes
@@ -327,7 +325,7 @@ def attribute_inference(
     sampled = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
-        forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
+        forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
         with warnings.catch_warnings(action="ignore"):
             forest.fit(released[train], target[train])
         probabilities = np.zeros((len(who), len(values)))

@@ -118,8 +118,8 @@ class Assessment:
         if "network" in self.kinds:
             listed.append("Network: the intruder knows all persons and all their relations: the worst case.")
         if self.search is not None and self.search is not self.network:
-            places = [PLACE] if "places" in self.kinds else []
-            known = ", ".join(["the place" if name == PLACE else name for name in [*self.search.known, *places]])
+            names = self.search.evaluator.protected
+            known = ", ".join("the place" if name == PLACE else name for name in names)
             listed.append(f"The intruder knows {known} of every person exactly: the worst case of what can be known.")
             listed += self.search.groups
         listed += [f"Left out: {name}. {reason}." for name, reason in self.left_out.items()]

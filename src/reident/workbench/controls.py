@@ -68,6 +68,12 @@ def sentence(error: Exception) -> str:
     return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
 
 
+def on_change(call: Callable[[], Any], *controls: widgets.Widget) -> None:
+    """Call a function whenever the value of one of some controls changes."""
+    for control in controls:
+        control.observe(lambda _: call(), "value")
+
+
 class StoppedError(Exception):
     """The run was stopped on the page; the text says how far it came."""
 
@@ -151,7 +157,7 @@ class ColumnChoice:
         self._rows, self._system = widgets.VBox(), widgets.VBox([self.crs])
         self.widget = widgets.VBox([self._rows, self._system, self.where])
         self._changed = changed
-        self.crs.observe(lambda _: self._changed(), "value")
+        on_change(changed, self.crs)
 
     def offer(self, opened: OpenedFile) -> None:
         """Offer the columns of a file, with their proposed roles."""
@@ -164,7 +170,7 @@ class ColumnChoice:
                 options=[role for role in ROLES if role not in excluded], value=row.role, description=row.column,
                 style={"description_width": "12rem"}, layout=widgets.Layout(width="24rem", height="auto"),
             )  # fmt: skip
-            role.observe(lambda _: self._changed(), "value")
+            on_change(self._changed, role)
             about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
             why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
             rows.append(widgets.HBox([role, why], layout=_ROW))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
-from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
+from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.networks.graph import Network, reordered
@@ -261,10 +261,9 @@ def _plan(
         listed = [(entry, {}) for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
-        names = check_attacks([str(spec.pop("name", "")) for spec in specs]) or ()
         for spec in specs:  # how a map reads the risk is no option of an attack
             spec.pop("measure", None)
-        listed = [(find(name, "attack"), spec) for name, spec in zip(names, specs, strict=True)]
+        listed = [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]
     budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)

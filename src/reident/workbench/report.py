@@ -156,7 +156,7 @@ def _rows(assessment: Any) -> pd.DataFrame | None:
     released = _released(assessment)
     if released is None:
         return None
-    original, chosen = assessment.search.original, released.index[:_ROWS]
+    original, chosen = assessment.search.evaluator.records, released.index[:_ROWS]
     columns = [name for name in original.columns if name in released]
     parts = [table.loc[chosen, columns].astype(object) for table in (original, released)]
     both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
@@ -176,13 +176,13 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
         return {"riskiest": None}
     persons = (search.after or search.before).worst
     top = persons.head(_RISKIEST)
-    known = [name for name in search.original.columns if name in search.known]
-    table = search.original.loc[top.index, known].astype(object)
+    records = search.evaluator.records
+    table = records.loc[top.index, [name for name in records if name in search.evaluator.known]].astype(object)
     record = top.index if assessment.network is search else top.index + 1  # a node has its name
     risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if search.passed else "data as they are"
     label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
-    label += ", of several of a person the first" if len(persons) < len(search.original) else ""
+    label += ", of several of a person the first" if len(persons) < len(records) else ""
     return {
         "riskiest": pd.concat([risks, table], axis=1),
         "riskiest_said": f"By {label}, in the {where}, with what is known.",
@@ -207,9 +207,9 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
 
 def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
     """Draw the places before and after a release."""
-    if search is None or not has_places(search.original):
+    if search is None or not has_places(search.evaluator.records):
         return
-    tables = {"as they are": search.original}
+    tables = {"as they are": search.evaluator.records}
     if search.released is not None and has_places(search.released):
         tables["in the advised release"] = search.released
     more = "" if len(tables) == 2 else " The advised release shows no places." if search.passed else ""

@@ -93,16 +93,6 @@ class Search:
     advised: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def original(self) -> pd.DataFrame:
-        """The records that were judged. Confidential."""
-        return self.evaluator.records
-
-    @property
-    def known(self) -> list[str]:
-        """The columns that the intruder knows."""
-        return self.evaluator.known
-
-    @property
     def passed(self) -> bool:
         """Whether a release passed."""
         return self.after is not None
@@ -158,7 +148,7 @@ class Search:
     @property
     def sentence(self) -> str:
         """The advice in a sentence."""
-        n, n_records = len(self.before.persons), len(self.original)
+        n, n_records = len(self.before.persons), len(self.evaluator.records)
         before = round(self.before.share_above_limit * n)
         limit, tolerate, scale = self.evaluator.limit, self.evaluator.tolerate, self.evaluator.scale
         sample = f"; judged on a sample of {n_records} of the {round(n_records * scale)} records" if scale > 1 else ""

@@ -17,7 +17,7 @@ from reident.base import ParameterError, check_replaceable, processors, record_f
 from reident.plotting.interactive import map_data
 from reident.workbench.assessing import Assessment, assess_into, complete_records
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, sentence, spoken
+from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, on_change, sentence, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import protect
@@ -110,10 +110,9 @@ class Wizard(Page):
         self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
         self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{_MAP}</p>")])
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))
-        self.file.observe(lambda _: self._open(), "value")
-        self.part.observe(lambda _: self._open(self.part.value), "value")
-        for control in (self.tolerate, self.limit, self.intruder, self.profile):
-            control.observe(lambda _: self._change(), "value")
+        on_change(self._open, self.file)
+        on_change(lambda: self._open(self.part.value), self.part)
+        on_change(self._change, self.tolerate, self.limit, self.intruder, self.profile)
         self.assess.on_click(lambda _: self.run("assess"))
         self.protect.on_click(lambda _: self.run("protect"))
         self._later = widgets.VBox(

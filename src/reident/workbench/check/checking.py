@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, check_real, check_seed
+from reident.base import DataError, IntArray, check_listed, check_real, check_seed
+from reident.methods import find
 from reident.methods import release as attacked
-from reident.methods.attacks import check_attacks
 from reident.methods.release import LAT, LON, Knowledge
 from reident.workbench.check.declarations import (
     Declarations,
@@ -114,17 +114,20 @@ def check(
         dataset = Dataset.of(original, **keywords)
     except DataError as error:
         raise DataError(str(error).replace("`data`", "`original`")) from None
+    limit = dataset.limit if limit is None else limit
     rule: dict[str, Any] = {
-        "limit": _share(dataset.limit if limit is None else limit, "limit"),
-        "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),
+        "limit": limit,
+        "tolerate": dataset.tolerate if tolerate is None else tolerate,
+        "limit_attribute": limit if limit_attribute is None else limit_attribute,
     }
-    rule["limit_attribute"] = rule["limit"] if limit_attribute is None else _share(limit_attribute, "limit_attribute")
+    rule = {name: check_real(value, name, low=0, high=1) for name, value in rule.items()}
     check_seed(seed)
-    names = attacks if isinstance(attacks, str) and attacks == QUICK else check_attacks(attacks)
+    for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
+        find(name, "attack")
     sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
     words = dict(new) if isinstance(new, Mapping) else {}
     if dataset.network is not None and not _is_table(release):
-        return _check_network(release, dataset, pairs, words, rule, names, sha)
+        return _check_network(release, dataset, pairs, words, rule, attacks, sha)
     read = read_release(release, dataset, pairs)
     declared, findings = declare(read.cells, dataset, called, new, derived)
     findings = [*read.findings, *findings]
@@ -144,7 +147,7 @@ def check(
         return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
     rows, read = read.rows, read if unpaired is None else replace(read, notes=[*read.notes, unpaired])
     assert rows is not None
-    return _judge(read, rows, dataset, declared, findings, rule, names, sha)
+    return _judge(read, rows, dataset, declared, findings, rule, attacks, sha)
 
 
 def _judge(
@@ -224,11 +227,6 @@ def _above(report: RiskReport, rule: Mapping[str, Any]) -> list[Finding]:
     problem = f"{report.share_above_limit:.1%} of {len(report.persons)} have a risk above {rule['limit']:.0%}"
     problem += f", most of them by {report.attack} ({most['risk']:.1%} success)"
     return [Finding("persons", problem, "Coarsen more; reident assess looks for a release that passes.")]
-
-
-def _share(value: Any, name: str) -> float:
-    small = isinstance(value, int | float) and 1 < value <= 100
-    return check_real(value, name, low=0, high=1, why=f"did you mean {value / 100:g}?" if small else "")
 
 
 def _is_table(release: Any) -> bool:
