@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, Parameters, check_columns, is_numeric, system_rng
+from reident.base import (
+    DataError,
+    IntArray,
+    ParameterError,
+    check_columns,
+    check_several,
+    is_numeric,
+    system_rng,
+)
 from reident.methods import Entry, find
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import own_numbers
@@ -36,7 +44,7 @@ MISSING = {
 _Part = tuple[pd.DataFrame, list[str]]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(init=False)
 class Step:
     """One method of a pipeline, its checked parameters, and its columns where they are not all that fit.
 
@@ -60,10 +68,9 @@ class Step:
     columns: list[str] | None
 
     def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
-        entry = find(method, "anonymiser")
-        listed = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
-        for name, value in (("entry", entry), ("settings", entry.check(options)), ("columns", listed)):
-            object.__setattr__(self, name, value)
+        self.entry = find(method, "anonymiser")
+        self.settings = self.entry.check(options)
+        self.columns = None if columns is None else check_several(columns, "columns")
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Step:
@@ -76,6 +83,12 @@ class Step:
         return {name: value for name, value in self.settings.items() if value is not None}
 
     @property
+    def described(self) -> dict[str, Any]:
+        """The step as a manifest describes it."""
+        entry = self.entry
+        return {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": self.stated}
+
+    @property
     def listed(self) -> dict[str, Any]:
         """The step as a recipe writes it."""
         columns = {} if self.columns is None else {"columns": list(self.columns)}
@@ -85,13 +98,8 @@ class Step:
 def steps_of(stated: Mapping[str, Any]) -> list[Step]:
     """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
     values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
-    every, columns = settings_of(find(stated["method"], "anonymiser"), values), stated.get("columns") or None
-    return [Step(stated["method"], columns=columns, **settings) for settings in every]
-
-
-def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
-    """Return all combinations of the values of a method's parameters, each checked."""
-    return [entry.check(dict(zip(values, chosen, strict=True))) for chosen in itertools.product(*values.values())]
+    every = (dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values()))
+    return [Step.of({**stated, "parameters": settings}) for settings in every]
 
 
 @dataclass
@@ -152,10 +160,8 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
                 f"`{entry.name}` must change a cell, but left all {len(before)} records as they were: use stronger "
                 "parameters"
             )
-        result.done.append({
-            "method": entry.name, "call": entry.call, "source": entry.source, "parameters": step.stated, **details,
-            "records_left_out": len(before) - len(result.table), "guarantee": "",
-        })  # fmt: skip
+        absent = len(before) - len(result.table)
+        result.done.append({**step.described, **details, "records_left_out": absent, "guarantee": ""})
     for number, (step, done) in enumerate(zip(steps, result.done, strict=True), start=1):
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(
@@ -175,8 +181,7 @@ def _relate(dataset: Any, steps: Sequence[Step], rng: Any) -> Made:
     entry, settings = steps[0].entry, steps[0].settings
     drawn = release(dataset.records("network"), entry.name, settings, rng=_source(entry, rng))
     rows = pd.Index(dataset.names.get_indexer(drawn.table.index))
-    done = {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": steps[0].stated}
-    done["guarantee"] = guarantee(entry, settings)
+    done = {**steps[0].described, "guarantee": guarantee(entry, settings)}
     return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done])
 
 

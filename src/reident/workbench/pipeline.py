@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pipeline:
     """Steps in their order, the policy for missing values, and columns that are released or left out as they are.
 
@@ -66,10 +66,9 @@ class Pipeline:
     withhold: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", [self.steps] if isinstance(self.steps, Step) else list(self.steps))
+        self.steps = [self.steps] if isinstance(self.steps, Step) else list(self.steps)
         check_choice(self.missing, "missing", tuple(MISSING))
-        for name in ("keep", "withhold"):
-            object.__setattr__(self, name, check_several(getattr(self, name), name))
+        self.keep, self.withhold = check_several(self.keep, "keep"), check_several(self.withhold, "withhold")
         if not self.steps:
             raise ParameterError("`steps` must have at least one step: name a method, or take the recipe of `assess`")
 
