@@ -193,7 +193,7 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     assert "`crs` must name a coordinate system" in wizard.wrong.value
     wizard.columns.crs.value = "EPSG:4326"
     assert (wizard.wrong.value, "60 places were recognised" in wizard.columns.where.value) == ("", True)
-    assert wizard.chosen().reading["crs"] == "EPSG:4326"
+    assert wizard.chosen().schema.crs == "EPSG:4326"
     gpd.GeoDataFrame(table, geometry=points.buffer(0.1), crs=4326).to_file(tmp_path / "kreise.gpkg")
     wizard.file.value = "kreise.gpkg"
     assert "must hold points to be where records are, got Polygon" in wizard.wrong.value

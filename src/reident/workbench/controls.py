@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
@@ -185,24 +184,6 @@ class ColumnChoice:
         return self.opened is not None and hasattr(self.opened.data, "to_crs") and self.opened.data.crs is None
 
     @property
-    def missing_crs(self) -> str:
-        """The CRS that was chosen for a geometry without one."""
-        return str(self.crs.value) if self._lacks_crs else ""
-
-    @property
-    def file(self) -> OpenedFile:
-        """The file, a geometry without CRS in the one that was chosen."""
-        assert self.opened is not None
-        if not self.missing_crs:
-            return self.opened
-        try:
-            return replace(self.opened, data=self.opened.data.set_crs(self.crs.value))
-        except RuntimeError:  # that of pyproj
-            raise ParameterError(
-                f"`crs` must name a coordinate system, such as EPSG:25832, got {self.crs.value!r}"
-            ) from None
-
-    @property
     def schema(self) -> Schema:
         """The schema with the choices.
 
@@ -213,7 +194,9 @@ class ColumnChoice:
         """
         assert self.opened is not None
         schema = self.opened.schema.assign({name: role.value for name, role in self.roles.items()})
-        return schema if schema.places is None else schema.with_roles(crs=self.crs.value or "EPSG:4326")
+        if schema.places is not None:
+            return schema.with_roles(crs=self.crs.value or "EPSG:4326")
+        return schema.with_roles(crs=self.crs.value or None) if self._lacks_crs and schema.named("place") else schema
 
     def locate(self, data: Any) -> None:
         """Show where the records are, as they were understood: a wrong column or system is seen at once."""

@@ -183,18 +183,17 @@ class Wizard(Page):
 
     def chosen(self) -> Recipe:
         """Return the recipe with the roles, places and rule that are chosen."""
-        schema, crs = self.columns.schema, self.columns.missing_crs
+        schema = self.columns.schema
         if not schema.named("quasi-identifier", "place", "latitude", "node"):
             raise ParameterError("No column is known to others: choose the roles quasi-identifier, place or node.")
-        reading = {**self.recipe.reading, **({"crs": crs} if crs else {})}
         return replace(
-            self.recipe, schema=schema, reading=reading, limit=float(self.limit.value),
+            self.recipe, schema=schema, limit=float(self.limit.value),
             tolerate=float(self.tolerate.value), intruder=self.intruder.value,
         )  # fmt: skip
 
     def dataset(self) -> Dataset:
         """Return the file with the roles that are chosen."""
-        return Dataset.of(self.columns.file, recipe=self.chosen())
+        return Dataset.of(self.opened, recipe=self.chosen())
 
     def _choose(self) -> None:
         """Show whether the file with the chosen roles can be assessed, and where its records are."""
@@ -203,7 +202,7 @@ class Wizard(Page):
             if dataset.named_network is None:
                 complete_records(dataset)
             schema = self.columns.schema
-            located = (self.file.value, self.part.value, schema.places, schema.crs, self.columns.missing_crs)
+            located = (self.file.value, self.part.value, schema.places, schema.crs)
             if located != self._located:
                 self._located = located
                 self.columns.locate(dataset.frame)
