@@ -86,7 +86,8 @@ def run_attack(
         release, knowledge = in_persons(
             release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"
         )
-    outcome: Outcome = entry.function(release, knowledge, rng=rng, **arguments, **public)
+    drawn = {"rng": rng} if "rng" in entry.signature else {}
+    outcome: Outcome = entry.function(release, knowledge, **drawn, **arguments, **public)
     return _surest(outcome, knowledge)
 
 

@@ -116,22 +116,20 @@ def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
     return places_among(pd.Series(values, dtype=object), pd.Index(secret, dtype=object)) >= 0
 
 
-def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def homogeneity(release: Release, knowledge: Knowledge) -> Outcome:
     """Learn the value that all records that agree with the person have.
 
     Notes
     -----
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
-    del rng
     shares = _shares(release, knowledge)
     claim, share = shares.surest()
     return shares.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
 
 
-def modal_value(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def modal_value(release: Release, knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
-    del rng
     shares = _shares(release, knowledge)
     return shares.outcome(knowledge, *shares.surest(), ", and claims the commonest value")
 
@@ -141,7 +139,6 @@ def skewness(
     knowledge: Knowledge,
     *,
     min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Claim the value that the records that agree make much more probable than it is among all.
 
@@ -149,7 +146,6 @@ def skewness(
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
-    del rng
     spread = _shares(release, knowledge)
     rows = np.repeat(np.arange(len(spread.totals)), np.diff(spread.starts))
     shares = spread.counts / spread.totals[rows]
@@ -168,7 +164,6 @@ def similarity(
     knowledge: Knowledge,
     *,
     width: Annotated[float, Real(0, 1, unit="share of the range", open_low=True)] = 0.1,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Learn a number to within a small interval where the values of all records that agree lie close together.
 
@@ -182,7 +177,6 @@ def similarity(
     Vanhoef (2012), section 3.3.2. A class with a single value counts too: it lies in an interval of no width. Missing
     values lie nowhere: the claim is then as sure as the share of the records that have a value.
     """
-    del rng
     if str(knowledge.sensitive) in knowledge.guarded:
         raise NotApplicable("the secret is some values, and no interval")
     shares = _shares(release, knowledge)
@@ -221,7 +215,6 @@ def background_knowledge(
     knowledge: Knowledge,
     *,
     excluded: Annotated[int, Whole(1, unit="values")] = 1,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Rule out values that the person is known not to have, and claim the commonest of the rest.
 
@@ -236,7 +229,6 @@ def background_knowledge(
     values are ruled out depends on the true one: the control is the same intruder before the whole table as one class,
     who is right where the value is among the commonest.
     """
-    del rng
     shares = _shares(release, knowledge)
     n, truth = len(shares.of), shares.truth
     remaining, lost = shares.totals[shares.of], np.zeros(n)
