@@ -123,8 +123,8 @@ def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool
     rows = first_rows(ids, n)  # in order: the classes are numbered as they appear
     truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
     keys = [who, *_codes(knowledge.known, list(knowledge.known)), truth + 1]
-    if value and knowledge.secrets is not None:
-        keys += _codes(knowledge.secrets.to_frame(), [knowledge.secrets.name])
+    if value and knowledge.secrets:
+        keys += _codes(knowledge.secret.to_frame("secret"), ["secret"])
     ids, n = class_ids(keys)
     present = knowledge.present
     somewhere = np.isin(who, who[present])

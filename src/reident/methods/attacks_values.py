@@ -92,8 +92,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     spread = (agree @ table).tocoo()
     order = np.lexsort((spread.col, -spread.data, spread.row))
     totals = np.bincount(spread.row, spread.data, minlength=spread.shape[0]).astype(np.float64)
-    assert knowledge.secrets is not None
-    truth = places_among(knowledge.secrets, values)
+    truth = places_among(knowledge.secret, values)
     order = order[_is_secret(values, knowledge)[spread.col[order]]]
     rows, counts = spread.row[order], spread.data[order].astype(np.float64)
     starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
@@ -283,8 +282,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
         )  # fmt: skip
     guess, confidence = attack.table["guess"].astype(object), attack.table["posterior"].fillna(0).to_numpy(float)
     prior = tables[0][sensitive].value_counts(normalize=True)
-    assert knowledge.secrets is not None
-    true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
+    true_texts, guessed_texts = common_texts(with_gaps(knowledge.secret), guess)
     is_secret = _is_secret(guess, knowledge)
     guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
@@ -324,8 +322,7 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])
         return np.where(is_secret, probabilities, 0.0)
 
-    assert knowledge.secrets is not None
-    truth = places_among(knowledge.secrets.iloc[persons], values)
+    truth = places_among(knowledge.secret.iloc[persons], values)
     is_secret = _is_secret(values, knowledge)
     attack = shares(sampled, np.arange(len(persons)))
     prior = np.bincount(target, minlength=len(values)) / len(target)

@@ -340,11 +340,10 @@ class Dataset:
                 "none: `weight` names their column, in a recipe its role is weight"
             )
         secrets = {name: table[name] for name in self.sensitive}
-        first, household = next(iter(secrets), None), self.schema.single("household")
+        household = self.schema.single("household")
         return Knowledge(
-            known=columns, quasi=listed, truth=truth, sensitive=first,
-            secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
-            guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
+            known=columns, quasi=listed, truth=truth, sensitive=next(iter(secrets), None), secrets=secrets,
+            persons=self.persons(), guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
             households=None if household is None else table[household], weights=self.weights()[0],
             hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip

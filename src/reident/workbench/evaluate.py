@@ -272,8 +272,8 @@ def _plan(
             if quick or budget < 0:
                 spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
-        if not why and "sensitive" in entry.needs.split() and knowledge.other_secrets:
-            for column in (str(knowledge.sensitive), *knowledge.other_secrets):
+        if not why and "sensitive" in entry.needs.split() and len(knowledge.secrets) > 1:
+            for column in knowledge.secrets:
                 yield f"{entry.name} of {column}", entry, options, knowledge.about(column), ""
         else:
             yield entry.name, entry, options, knowledge, why

@@ -73,13 +73,12 @@ class Evidence:
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
         """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
-        secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
-        others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}
+        secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
         guarded = {}
         for name, values in known.guarded.items():
             has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
             guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
-        return replace(known, secrets=secrets, other_secrets=others, guarded=guarded)
+        return replace(known, secrets=secrets, guarded=guarded)
 
 
 def evidence(
