@@ -271,7 +271,8 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     result = make(dataset, pipeline.steps, rng=rng)
     renamed = naive_anonymise(result.network, rng=rng)
     manifest = {
-        **result.done[0],
+        "chain": result.done,
+        "guarantee": result.done[0]["guarantee"],
         "nodes_released": renamed.network.n_nodes,
         "edges_released": renamed.network.n_edges,
         "random_numbers": RANDOM_NUMBERS,

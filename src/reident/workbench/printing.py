@@ -49,7 +49,7 @@ def release_lines(release: Any, folder: Path) -> list[str]:
     from reident.workbench.pipeline import pairs_path
 
     manifest, lines = release.manifest, []
-    for step in manifest.get("chain") or [manifest]:
+    for step in manifest["chain"]:
         settings = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
         lines.append(f"{step['method']}: {settings}" if settings else str(step["method"]))
     if "nodes_released" in manifest:
@@ -65,7 +65,7 @@ def release_lines(release: Any, folder: Path) -> list[str]:
 def _column_lines(release: Any) -> list[str]:
     manifest, data = release.manifest, release.dataset.data
     lines = [f"{manifest['records_released']} of {len(data)} records released"]
-    for step in manifest["left_out_because"]:
+    for step in manifest["chain"]:
         if step["records_left_out"]:
             n = step.get("records_without_place")
             without = f", {n} for want of a place" if n else ""

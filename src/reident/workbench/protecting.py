@@ -82,26 +82,17 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
     ]  # fmt: skip
     if result.places == "true":
         unchanged += [name for name in places if name in released.columns]
-    single = result.done[0] if len(result.done) == 1 else {}
     columns = [str(name) for name in released.columns]
     others = set() if opened is None else set(opened.schema.columns) - set(columns)
     receipts = [] if opened is None else opened.receipts  # of released columns or the whole file, without values
     return {
-        **{name: single[name] for name in ("method", "call", "source", "parameters") if single},
-        **({} if single else {"chain": result.done}),
+        "chain": result.done,
         "records_released": len(released),
         "records_left_out": len(original) - len(released),
-        "left_out_because": [
-            {name: step[name] for name in ("method", "records_without_place", "records_left_out") if name in step}
-            for step in result.done
-        ],
         "columns": columns,
         **_key(released, opened),
         "columns_released_unchanged": unchanged,
         **({"columns_declared_new": dict(dataset.schema.new)} if dataset.schema.new else {}),
-        "missing_values": {
-            name: value for step in result.done for name, value in step.get("cells_missing", {}).items()
-        },
         "loss": _distance_loss(plain_table(dataset.frame), result),
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
         "receipts": [line for line in receipts if line.partition(": ")[0] not in others and "'" not in line],

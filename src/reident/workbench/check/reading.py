@@ -102,7 +102,7 @@ def _read(path: Path, dataset: Dataset) -> ReadRelease:
     if not (path / "manifest.json").is_file():
         return read
     manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-    chain = manifest.get("chain") or [manifest]
+    chain = manifest.get("chain") or [manifest]  # of version 0.2 one step stands by itself
     step = next((step for step in chain if "records_without_place" in step), chain[-1])
     return replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
 
