@@ -121,7 +121,7 @@ def ru_frame(
         risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
         picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
         draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
-        row = {"method": key[0], "parameter": ", ".join(parameters), "value": ", ".join(map(_text, key[1:]))}
+        row = {"method": key[0], "parameter": ", ".join(parameters), "value": ", ".join(map(value_text, key[1:]))}
         row |= {"attack": attack, "analysis": analysis, "n": len(group), "risk_worst": risks.max()}
         for name, values in (("risk", risks), ("utility", utilities)):
             row |= {name: values.mean(), f"{name}_low": _quantile(values, tail)}
@@ -199,7 +199,8 @@ def frontier(frame: pd.DataFrame, *, limit: float | None = None) -> pd.DataFrame
     return chosen.assign(advice=advice)
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return a parameter's value as a map shows it."""
     return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
 
 

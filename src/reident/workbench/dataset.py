@@ -39,6 +39,7 @@ from reident.workbench.microdata import (
     persons_of,
 )
 from reident.workbench.opening import OpenedFile, open_file
+from reident.workbench.readers import geometry_of
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
@@ -115,7 +116,7 @@ class Dataset:
         schema = schema or (self.opened.schema if self.opened is not None else self._without_roles())
         unstated = {name: Column() for name in self.data.columns if name not in schema.columns}
         schema = replace(schema, columns={**schema.columns, **unstated})
-        geometry = self.data.geometry.name if hasattr(self.data, "to_crs") else None
+        geometry = geometry_of(self.data)
         if geometry is not None and not is_proposed and schema.columns[geometry].role not in ("", "place"):
             self.data = pd.DataFrame(self.data.drop(columns=geometry))
         named = [n for n, column in schema.columns.items() if column.role not in ("", "other") and n != geometry]
@@ -168,7 +169,7 @@ class Dataset:
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
             cells = data.data
-            geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+            geometry = geometry_of(cells)
             if loose := [name for name in schema.named("place") if name != geometry]:
                 raise ParameterError(
                     f"`role` of {loose[0]!r} must be latitude or longitude: only a geometry is a place"

@@ -15,7 +15,7 @@ from reident.base import DataError, FloatArray, ParameterError, check_columns, c
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.readers import GEOGRAPHIC, file_kind
+from reident.workbench.readers import GEOGRAPHIC, file_kind, geometry_of
 
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
@@ -109,7 +109,7 @@ def _check_most(north: FloatArray, east: FloatArray, crs: Any, what: str) -> Non
 
 def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any:
     """Return records with impossible places missing, with a warning, or refuse them."""
-    geometry = placed.geometry.name if hasattr(placed, "to_crs") else None
+    geometry = geometry_of(placed)
     if geometry and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
     lat, lon, odd = find_places(placed, "data")

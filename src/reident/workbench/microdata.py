@@ -113,7 +113,12 @@ def in_columns(data: Any, name: str) -> pd.DataFrame:
     if not hasattr(data, "to_crs"):
         return pd.DataFrame(data)
     lat, lon, _ = find_places(data, name)
-    return pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
+    return without_geometry(data).assign(**{LAT: lat, LON: lon})
+
+
+def without_geometry(data: Any) -> pd.DataFrame:
+    """Return a plain table without its geometry."""
+    return pd.DataFrame(data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data)
 
 
 def is_graph(data: Any) -> bool:

@@ -18,7 +18,17 @@ from reident.places.points import check_crs
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
-from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
+from reident.workbench.readers import (
+    DELIMITED,
+    EXCEL,
+    GEOGRAPHIC,
+    KINDS,
+    READERS,
+    check_content,
+    file_kind,
+    geometry_of,
+    is_blank,
+)
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
@@ -202,7 +212,7 @@ def describe(
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
     changes, look = list(receipts), [*notes, *_below(cells)]
-    geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+    geometry = geometry_of(cells)
     typed: dict[str, Typed] = {}
     written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
     sign = file_decimal(cells[written].fillna(""), ",") if written else None

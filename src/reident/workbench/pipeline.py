@@ -37,7 +37,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked
 from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
-from reident.workbench.microdata import LAT, LON, in_columns
+from reident.workbench.microdata import LAT, LON, in_columns, without_geometry
 from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
 
@@ -255,10 +255,7 @@ def as_release(
             "network", result.table, step.entry.name, step.settings, n_original, network=result.network
         )  # fmt: skip
     table, moved = result.table, result.places == "moved"
-    if moved:
-        table = in_columns(table, "release")
-    elif hasattr(table, "to_crs"):
-        table = table.drop(columns=table.geometry.name)
+    table = in_columns(table, "release") if moved else without_geometry(table)
     listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
     table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
     law = next((step for step in steps if step.entry.data == "places"), steps[-1])

@@ -19,7 +19,7 @@ from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
 from reident.methods.registry import registered
 from reident.places.distances import great_circle_km
-from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame, value_text
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import Microdata, places_of
@@ -200,7 +200,7 @@ class Plan:
         chosen = [json.loads(text) for text in frame["setting"]]
         pairs = list(zip(frame["method"], chosen, strict=True))
         varying = {method: self._varying(method) for method, _ in pairs}
-        frame["value"] = [", ".join(_text(option[key]) for key in varying[m]) for m, option in pairs]
+        frame["value"] = [", ".join(value_text(option[key]) for key in varying[m]) for m, option in pairs]
         frame["parameter"] = [", ".join(with_unit(m, key) for key in varying[m]) for m, _ in pairs]
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
@@ -236,10 +236,6 @@ def with_unit(method: str, name: str) -> str:
     """Return the name of a parameter with its unit, where the name does not say it."""
     unit = find(method).parameter(name).unit
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def plan(

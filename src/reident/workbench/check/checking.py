@@ -34,6 +34,7 @@ from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
+from reident.workbench.microdata import without_geometry
 from reident.workbench.pipeline import Release
 from reident.workbench.roles import person_notes, place_columns
 
@@ -136,10 +137,12 @@ def check(
         table = _called(read.cells, declared)
         findings += undeclared(declared, read.cells, dataset, None)
         for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
-            findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
+            findings += nearer_than_control(table, without_geometry(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
-    unpaired = _NO_PAIRS if read.rows is None else wrong_pairs(_plain(read.cells), read.rows, dataset, declared)
+    unpaired = (
+        _NO_PAIRS if read.rows is None else wrong_pairs(without_geometry(read.cells), read.rows, dataset, declared)
+    )
     if isinstance(unpaired, Finding):
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
         sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
@@ -157,7 +160,7 @@ def _judge(
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
         dataset.knowledge(np.full(len(dataset), -1))  # raises, with the columns to name
-    cells, seed, paired_rows = _plain(read.cells), details["seed"], rows >= 0
+    cells, seed, paired_rows = without_geometry(read.cells), details["seed"], rows >= 0
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         findings.append(order)
     paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
@@ -172,7 +175,7 @@ def _judge(
     unasked = _unasked_places(dataset, declared)
     findings += unasked[0]
     notes += unasked[1]
-    notes += person_notes(_plain(dataset.data), dataset.schema.single("person"))
+    notes += person_notes(without_geometry(dataset.data), dataset.schema.single("person"))
     further: dict[str, Any] = {}
     if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
         release, keys = compared.release(read, len(dataset), rows)
@@ -233,10 +236,6 @@ def _is_table(release: Any) -> bool:
     if isinstance(release, Release):
         return release.network is None
     return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
-
-
-def _plain(cells: Any) -> pd.DataFrame:
-    return pd.DataFrame(cells.drop(columns=cells.geometry.name) if hasattr(cells, "to_crs") else cells)
 
 
 def _sha256(release: Any) -> str:

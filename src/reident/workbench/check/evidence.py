@@ -25,6 +25,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
+from reident.workbench.readers import geometry_of
 
 #: The level of the tests of the order of rows and of true places.
 LEVEL = 1e-6
@@ -114,7 +115,7 @@ def _compare(
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))
 
-    if hasattr(dataset.data, "to_crs") and name == dataset.data.geometry.name:
+    if name == geometry_of(dataset.data):
         refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
         return
     if role == "sensitive":
