@@ -193,7 +193,7 @@ PARAMETERS = {
     'protect': dict(household=["absent"], keep_identifiers=["yes"], hierarchies=[{"pay": 3}], quasi=["absent"], sensitive=["absent"], person=["absent"]),
     'published': dict(stem=["kroll2014", 3], table=["table99"]),
     'risk_utility': dict(quasi=["absent"], sensitive=["absent"], kind=["x"], n_known=[300, 0], overlap=[2], n_released=[0], repetitions=[0], seed=[-1], jobs=[0, 1.5]),
-    'ru_frame': dict(parameter=["absent"], risk=["absent"], utility=["absent"], level=[1], n_bootstrap=[0]),
+    'ru_frame': dict(parameter=["absent"], risk=["absent"], utility=["absent"], level=[1]),
     'sample_network': dict(edges=[2, -1], nodes=["a"]),
     'register': dict(entry=[3, replace(MASK, name="disc")]),
     'voter_list': dict(state=["XX", 3], n=[0, 1.5], clustered=[{"race": 1}, {"pay": 0.5}, "much"]),
