@@ -64,12 +64,11 @@ def read_network(
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     network = as_network(release, "release")
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
-    if rows is None:
-        if isinstance(pairs, Mapping) or (isinstance(pairs, str) and pairs == SAME_ORDER):
-            both = (nodes, nodes) if isinstance(pairs, str) else (list(pairs), list(pairs.values()))
-            pairs = pd.DataFrame({"original_node": both[0], "released_node": both[1]})
-        rows = None if pairs is None else matched(pairs, "node", pd.Index(nodes), pd.Index(names))
-        if rows is not None and (rows >= 0).all() and dataset.network is not None:
+    if rows is None and pairs is not None:
+        if isinstance(pairs, str) and pairs == SAME_ORDER:
+            pairs = pd.DataFrame({"original_node": nodes, "released_node": nodes})
+        rows = matched(pairs, "node", pd.Index(nodes), pd.Index(names))
+        if (rows >= 0).all() and dataset.network is not None:
             _check_pairs(network, dataset.network, rows)
     findings += [
         Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
