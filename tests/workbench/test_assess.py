@@ -41,10 +41,10 @@ def found(people):
 
 def test_profile_tells_what_is_wrong(found):
     columns = found.profile.set_index("column")
-    assert columns.loc["lat_deg", "missing"] == 2  # one of them impossible
+    assert columns.loc["LAT", "missing"] == 1
     assert columns.loc["name", "unique"] == len(found.search.evaluator.records)
     roles = columns["role"]
-    expected = {"age": "quasi-identifier", "ill": "sensitive", "lat_deg": "place", "name": "not used"}
+    expected = {"age": "quasi-identifier", "ill": "sensitive", "LAT": "latitude", "name": "not used"}
     assert roles.loc[list(expected)].to_dict() == expected
 
 

@@ -58,8 +58,7 @@ class Assessment:
     Attributes
     ----------
     profile : DataFrame
-        One row a column: ``column``, ``role``, ``type``, ``missing`` (records), ``distinct``, ``unique`` (records
-        with a value that no other has).
+        The columns, see `Schema.profile`.
     search : Search or None
         The releases of table and places together that were judged as `check` judges them, and the one that passed; of
         a data set that is a network alone, those of the network.
@@ -279,7 +278,7 @@ def assess(
         others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first
         network = search_release(Dataset(dataset.named_network), [[Step("naive"), *others]], **rule)
     return Assessment(
-        profile_data(dataset), search or network, network, limit, tolerate, seed,
+        dataset.schema.profile(dataset.data), search or network, network, limit, tolerate, seed,
         digest_of(None, {"records": complete}), tuple(tried), left_out, n_nodes,
     )  # fmt: skip
 
@@ -315,16 +314,6 @@ def _costliest(search: Search, dataset: Dataset) -> str | None:
     if search.passed or price is None or len(dataset.quasi) < 2 or set(dataset.must_keep) - {PLACE}:
         return None
     return next((name for name in price.columns["column"] if name != PLACE), None)
-
-
-def profile_data(dataset: Dataset) -> pd.DataFrame:
-    """Return the roles, types, gaps and distinct values of the columns of a data set."""
-    rows = []
-    for name, cells in dataset.table.items():
-        counts, column = cells.value_counts(), dataset.schema.columns.get(str(name))
-        role = "place" if name in (LAT, LON) else (column and column.role) or "not used"
-        rows.append([name, role, str(cells.dtype), int(cells.isna().sum()), len(counts), int((counts == 1).sum())])
-    return pd.DataFrame(rows, columns=["column", "role", "type", "missing", "distinct", "unique"])
 
 
 def complete_records(dataset: Dataset) -> Any:

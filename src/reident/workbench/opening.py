@@ -72,13 +72,8 @@ class OpenedFile:
 
     @cached_property
     def columns(self) -> pd.DataFrame:
-        """One row a column: ``column``, ``type``, ``role``, ``reason``, ``missing`` records, ``distinct`` values."""
-        rows = []
-        for name, column in self.schema.columns.items():
-            cells = self.data[name]
-            distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
-            rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
-        return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
+        """One row a column, see `Schema.profile`."""
+        return self.schema.profile(self.data).drop(columns="unique")
 
     def __str__(self) -> str:
         """Return the text that `reident open` prints."""

@@ -207,6 +207,23 @@ class Schema:
         """The schema as a table: one row a column."""
         return pd.DataFrame([{"column": name, **asdict(column)} for name, column in self.columns.items()])
 
+    def profile(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return one row a column of data, as it is described here.
+
+        Returns
+        -------
+        DataFrame
+            ``column``, ``type``, ``role``, ``reason``, ``missing`` records, ``distinct`` values, ``unique`` records,
+            with a value that no other has.
+        """
+        rows = []
+        for name, cells in data.items():
+            column = self.columns[str(name)]
+            counts = (cells.to_wkb() if hasattr(cells, "to_wkb") else cells).value_counts()
+            stated = [column.type or str(cells.dtype), column.role or "not used", column.reason]
+            rows.append([name, *stated, int(cells.isna().sum()), len(counts), int((counts == 1).sum())])
+        return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct", "unique"])
+
     def __str__(self) -> str:
         return str(self.frame.to_string(index=False))
 
