@@ -32,19 +32,8 @@ def map_data(
 ) -> dict[str, Any]:
     """Return the data of the script as plain numbers, rounded so that the same frame gives the same bytes.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As `ru_frame` returns, one panel. With a column `refused`, a release that has a text there is within no limit.
-    limit : float, default 0.25
-        Where the limit stands at first; the axis of risk shows it.
-    codes : mapping of (method, value) to str, optional
-        The code that makes a release, shown after a click on it.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a column is absent, or the frame has several panels.
+    Parameters and errors are those of `ru_map_page`. With a column `refused` in `frame`, a release that has a text
+    there is within no limit.
     """
     panel = check_one_panel(frame)
     limit = check_real(limit, "limit", low=0, high=1, why="a risk is a share of persons or of claims")

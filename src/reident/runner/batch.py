@@ -61,12 +61,8 @@ _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "time
 def read_sweep(file: str | Path) -> list[NotebookRun]:
     """Read a batch's file and return its runs, each named by its settings.
 
-    Raises
-    ------
-    DataError
-        If the file does not exist or is no YAML.
-    ParameterError
-        If it has unknown entries, no notebook, a bad grid, or repetitions of a notebook without `seed`.
+    A file that does not exist or is no YAML is a `DataError`; unknown entries, no notebook, a bad grid, or repetitions
+    of a notebook without `seed` are a `ParameterError`.
     """
     file = Path(file)
     entries = _load(file)

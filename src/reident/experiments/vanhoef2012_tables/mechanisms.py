@@ -221,13 +221,7 @@ GRAPHS = ("karate club", "les miserables", "preferential attachment", "small wor
 
 @cache
 def graph_degrees(name: str) -> IntArray:
-    """Return the degrees of a graph in decreasing order.
-
-    Raises
-    ------
-    DataError
-        For the power grid, if its file is not in the folder named by REIDENT_DATA.
-    """
+    """Return the degrees of a graph in decreasing order; the power grid's file must be in the folder REIDENT_DATA."""
     graph = {
         "karate club": nx.karate_club_graph,
         "les miserables": nx.les_miserables_graph,
