@@ -69,13 +69,7 @@ def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArra
 
 
 def population(
-    places: pd.DataFrame,
-    n: int,
-    *,
-    jitter_km: float,
-    shares: pd.DataFrame,
-    area: Any = None,
-    rng: RNGLike = None,
+    places: pd.DataFrame, n: int, *, jitter_km: float, shares: pd.DataFrame, area: Any = None, rng: RNGLike = None
 ) -> pd.DataFrame:
     """Draw persons: places by the population, labels by their shares.
 

@@ -80,12 +80,7 @@ class Figures:
         return figure, list(axes.flat[:n])
 
     def finish(
-        self,
-        figure: Figure,
-        name: str,
-        title: str,
-        caption: str,
-        keys: Mapping[str, Mapping[str, Any]] | None = None,
+        self, figure: Figure, name: str, title: str, caption: str, keys: Mapping[str, Mapping[str, Any]] | None = None
     ) -> Markdown:
         """Set the title and one legend at the foot, show and save the figure as `name`, and return the caption.
 

@@ -95,23 +95,14 @@ def _plain(value: Any) -> float | None:
 
 
 def ru_map_part(
-    frame: pd.DataFrame,
-    name: str,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
+    frame: pd.DataFrame, name: str, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
     state = {"data": map_data(frame, limit=limit, codes=codes), "limit": limit}
     return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
-def ru_map_page(
-    frame: pd.DataFrame,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
-) -> str:
+def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None) -> str:
     """Return one HTML page with the map; it needs neither network nor library.
 
     Parameters
@@ -138,10 +129,7 @@ def ru_map_page(
 
 
 def ru_map_widget(
-    frame: pd.DataFrame | None = None,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
+    frame: pd.DataFrame | None = None, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 

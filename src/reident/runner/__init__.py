@@ -24,14 +24,7 @@ from reident.base import (
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
 from reident.runner._parameters import check_parameters, notebook_defaults, notebook_title
-from reident.runner.experiments import (
-    PROFILES,
-    experiments,
-    notebooks,
-    profile_parameters,
-    read_minutes,
-    read_profile,
-)
+from reident.runner.experiments import PROFILES, experiments, notebooks, profile_parameters, read_minutes, read_profile
 from reident.runner.notebook_runs import NotebookRun, keys_of, run_notebooks
 from reident.runner.report import read_claims, read_findings, read_records, write_index
 
