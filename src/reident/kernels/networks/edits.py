@@ -9,8 +9,8 @@ from reident.kernels.networks.edgeset import contains, insert, remove, set_of_ed
 from reident.kernels.networks.network import has_edge
 from reident.kernels.networks.realise import stubs_of
 
-# The graph that is being edited is (indptr, indices, added, removed): its rows, plus one set of edges, less another. The
-# two sets stay disjoint from and inside the rows, so that together they are the net difference at any time.
+# A graph that is edited is (indptr, indices, added, removed): its rows, plus one set of edges, less another. The two
+# sets stay disjoint from and inside the rows, so that together they are the net difference at any time.
 
 
 @jit
