@@ -50,7 +50,7 @@ def map_data(
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
 
     def point(row: Any) -> dict[str, Any]:
-        point = {name: str(row[column]) for name, column in _SHOWN.items()} | {"n": int(row["n"])}
+        point: dict[str, Any] = {name: str(row[column]) for name, column in _SHOWN.items()} | {"n": int(row["n"])}
         point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
         for axis, measure, (low, high), is_log in (("x", "utility", xs, log), ("y", "risk", ys, False)):
             for end in ("", "_low", "_high"):
