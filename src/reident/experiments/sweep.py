@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,7 +105,7 @@ def sweep(
     -------
     DataFrame
         The parameters, `repetition` and the measures, in the order of the grid; `attrs` holds trial, seed, code key
-        (where trials are stored), versions, the numbers of trials run and read, and seconds.
+        (where trials are stored), versions, start, the numbers of trials run and read, and seconds.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def sweep(
     >>> sweep(trial, {"sigma": [1, 2]}, repetitions=2, progress=False)[["sigma", "repetition"]].to_numpy().tolist()
     [[1, 0], [1, 1], [2, 0], [2, 1]]
     """
-    began = time.perf_counter()
+    started, began = datetime.now(UTC), time.perf_counter()
     if not callable(trial) or not hasattr(trial, "__code__"):
         raise ParameterError(f"`trial` must be a function, got {trial!r}")
     settings = settings_of(trial, grid)
@@ -158,6 +159,7 @@ def sweep(
     frame = pd.DataFrame([{**task.setting, "repetition": task.repetition, **row} for task, row in finished])
     frame.attrs = {
         "trial": f"{trial.__module__}.{trial.__qualname__}", "seed": seed, "code": code, "versions": versions(),
+        "started": started.isoformat(timespec="seconds"),
         "n_run": len(tasks), "n_read": len(results) + len(failures) - len(tasks),
         "seconds": round(time.perf_counter() - began, 1),
     }  # fmt: skip
@@ -168,8 +170,8 @@ def sweep(
     return frame
 
 
-def settings_of(trial: Trial, grid: Any) -> list[Row]:
-    """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
+def expanded(grid: Any) -> list[Row]:
+    """Return the settings of a grid: the product of the lists of a mapping, or the mappings of a list."""
     lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
     are_lists = all(isinstance(listed, Iterable) and not isinstance(listed, str) for listed in lists)
     if are_lists and isinstance(grid, Mapping):
@@ -177,9 +179,14 @@ def settings_of(trial: Trial, grid: Any) -> list[Row]:
     grid = list(grid) if are_lists else grid
     if not are_lists or not all(isinstance(setting, Mapping) for setting in grid):
         raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
-    settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in grid]
-    if not settings:
+    if not grid:
         raise ParameterError("`grid` must have at least one setting, got none")
+    return [dict(setting) for setting in grid]
+
+
+def settings_of(trial: Trial, grid: Any) -> list[Row]:
+    """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
+    settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in expanded(grid)]
     parameters = _parameters(trial)
     required = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
     for setting in settings:
