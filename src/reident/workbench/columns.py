@@ -99,11 +99,7 @@ def type_text(
         typed = typed or read_dates(wide, no_day)
     if typed is None:
         texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
-        stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
-        notes = (
-            [f"{len(stripped)} value(s) occur with and without blanks around them, and stay two"] if stripped else []
-        )
-        notes += _written_twice(wide)
+        notes = _written_twice([cell for cell, bare in zip(cells, wide, strict=True) if bare not in absent])
         doubtful = sorted((AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({count_cells(wide, counts, {cell})} records)" for cell in doubtful]
         typed = np.array(texts, object), "text", absent, [], [*notes, *without_century(known), *impossible_days(known)]
@@ -118,11 +114,11 @@ def type_text(
     return Typed(typed_cells, kind, receipts, notes + ([] if kind == "text" else _codes_among(typed_cells)))
 
 
-def _written_twice(cells: Sequence[Any]) -> list[str]:
-    """Tell of values that look the same and are not: other Unicode forms, other kinds of blanks, signs not shown."""
+def _written_twice(cells: Sequence[str]) -> list[str]:
+    """Tell of values that look the same and are not: other Unicode forms, other blanks or more, signs not shown."""
     spellings: dict[str, set[str]] = {}
-    for cell in map(str, cells):
-        spellings.setdefault(look_of(cell), set()).add(cell)
+    for cell in cells:
+        spellings.setdefault(look_of(cell).strip(), set()).add(cell)
     twice = [look for look, written in spellings.items() if len(written) > 1]
     if not twice:
         return []
