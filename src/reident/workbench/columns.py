@@ -162,7 +162,7 @@ def type_values(
         column = _plain_objects(column, kinds)
     is_plain = types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)  # of which booleans are
     days = types.is_integer_dtype(column) and column.dropna().between(*DAYS).all()
-    if is_plain and text:
+    if is_plain and text and not types.is_bool_dtype(column):
         typed = Typed(column.astype("str").where(column.notna(), None), "text", ["read as text, as asked"])
     elif types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column):
         typed = Typed(column, "text" if types.is_bool_dtype(column) else "date")

@@ -28,15 +28,10 @@ def read_file(path: str | Path) -> Any:
 
 def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
-    options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    opened, before = open_file(path, **options), getattr(original, "columns", ())
-    data = opened.data
-    texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
-    return open_file(path, text=texts, **options) if texts else opened
-
-
-def _is_text(column: pd.Series) -> bool:
-    return pd.api.types.is_string_dtype(column) or column.dtype == object
+    columns = {} if original is None else dict(original.items())
+    texts = [name for name, cells in columns.items() if pd.api.types.is_string_dtype(cells) or cells.dtype == object]
+    crs = crs if path.suffix.lower() in GEOGRAPHIC else None
+    return open_file(path, names=names, crs=crs, types=dict.fromkeys(texts, "text"))
 
 
 def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None, *, refuses: bool = False) -> Any:

@@ -99,6 +99,7 @@ def open_file(
     missing: Sequence[str] | None = None,
     text: str | Sequence[str] = (),
     names: str | Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
 ) -> OpenedFile:
     """Open a file as it is: find its dialect and the types and gaps of its columns, and propose a role for each.
 
@@ -123,6 +124,8 @@ def open_file(
     names : str or sequence of str
         What the columns are called in a text file or Excel sheet without a line of names; where its first line looks
         like a record, it is not read without.
+    types : mapping of str to str, optional
+        Types of columns from before: one that is "text" here stays text, though its cells may be numbers.
 
     Returns
     -------
@@ -181,7 +184,8 @@ def open_file(
     source: dict[str, Any] = {"kind": kind[1:], **dialect}
     if kind in DELIMITED:
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
-    forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
+    forced = {name for name, kind in (types or {}).items() if kind == "text"}
+    forced |= {*check_columns(cells, text, "text", table_name="file", min_columns=0)}
     parts = source.pop("parts", [])
     return replace(describe(cells, source, decimal, missing, forced, receipts, notes, crs), parts=parts)
 

@@ -133,29 +133,16 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
     folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
     path = folder / str(stated and stated.file) if file is None else file
     options = ({} if stated is None else dict(stated.reading)) | reading
-    opened = open_file(path, **options)
+    columns = {} if stated is None else stated.schema.columns
+    opened = open_file(path, **options, types={name: column.type for name, column in columns.items()})
     if stated is not None:
         stated.check_columns(opened)
-        texts = [*check_several(options.get("text"), "text")]
-        as_texts = [
-            name for name in _of_other_type(stated, opened, texts) if stated.schema.columns[name].type == "text"
-        ]
-        if as_texts:
-            opened = open_file(path, **options | {"text": [*texts, *as_texts]})
-        for name in _of_other_type(stated, opened, texts):
-            wanted, found = (schema.columns[name].type for schema in (stated.schema, opened.schema))
+    texts = check_several(options.get("text"), "text")
+    for name, column in columns.items():
+        wanted, found = column.type, opened.schema.columns[name].type
+        if wanted not in ("", found) and {wanted, found} != {"integer", "number"} and name not in texts:
             raise ParameterError(f"`type` of {name} must be {found}, as its cells are, or text, got {wanted!r}")
     return opened, stated or recipe_of(opened, str(path), reading)
-
-
-def _of_other_type(stated: Recipe, opened: OpenedFile, texts: list[str]) -> list[str]:
-    """Return the columns of another type than a recipe says, but those that it reads as `texts`."""
-    pairs = {name: {column.type, opened.schema.columns[name].type} for name, column in stated.schema.columns.items()}
-    return [
-        name
-        for name, types in pairs.items()
-        if len(types) > 1 and "" not in types and types != {"integer", "number"} and name not in texts
-    ]
 
 
 def read_recipe(path: str | Path) -> Recipe:

@@ -150,7 +150,7 @@ class Wizard(Page):
         self.cancel()
         self._later.layout.display = "none"  # the columns of another file are not to be chosen from
         self.opened, self._located = None, ()
-        reading = {} if part is None else {self.part.description: part}
+        reading: dict[str, Any] = {} if part is None else {self.part.description: part}
         try:
             if self.file.value:
                 self.found.value = "<p>The file is being read.</p>"
