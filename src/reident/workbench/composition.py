@@ -24,11 +24,6 @@ ALONE = "class_of_record"
 _CONSTANT = 0.99
 
 
-def compositions(keys: Mapping[str, IntArray]) -> dict[str, IntArray | None]:
-    """Return the attacks by name, with the numbers that hold records together; None for single records."""
-    return {ALONE: None, **{f"records_of_{key}": numbers for key, numbers in keys.items()}}
-
-
 def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
     """Find groups of released records by their lists of cells.
 

@@ -18,7 +18,7 @@ from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
 from reident.tables.record_risk import individual_risk
-from reident.workbench.composition import composition, compositions
+from reident.workbench.composition import ALONE, composition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    together = compositions(keys or {})
+    together = {ALONE: None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
@@ -183,7 +183,6 @@ def evaluate(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
-            row |= _rates_of(outcome)
             outcomes[label] = outcome
             if label in MEASURES:
                 row |= {"what": "measure", "verdict": "a measure"}
@@ -277,18 +276,6 @@ def _plan(
                 yield f"{entry.name} of {column}", entry, options, knowledge.about(column), ""
         else:
             yield entry.name, entry, options, knowledge, why
-
-
-def _rates_of(outcome: Outcome) -> dict[str, float]:
-    """Return precision and recall of an attack's claims, missing where they are not known to be right or wrong."""
-    claims = outcome.claims
-    right = claims["right"].to_numpy(float) * (claims["confidence"].to_numpy(float) > 0)
-    present = claims["present"].to_numpy(bool)
-    n_made, n_present = int((claims["confidence"] > 0).sum()), int(present.sum())
-    return {
-        "precision": float(right.sum() / n_made) if n_made else float("nan"),
-        "recall": float(right[present].sum() / n_present) if n_present else float("nan"),
-    }
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
