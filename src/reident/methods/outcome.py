@@ -130,8 +130,8 @@ def person_risks(
         ``risk`` (mean share of right claims over the persons in the file) with ``low`` and ``high``, ``baseline``,
         ``control`` (the same for releases without the person, or for persons who are not in the file; NaN without
         either), ``residual`` (the gain over the better of baseline and control, at most the worst person's),
-        ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``precision`` and ``recall`` of the claims, ``verdict`` ("above the limit",
-        "within the limit", "not told apart from guessing").
+        ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``precision`` and ``recall`` of the claims, ``verdict``
+        ("above the limit", "within the limit", "not told apart from guessing").
     """
     present = outcome.claims["present"].to_numpy(bool)
     inside, outside = outcome.claims[present], outcome.claims[~present]

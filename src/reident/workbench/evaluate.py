@@ -18,7 +18,7 @@ from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
 from reident.tables.record_risk import individual_risk
-from reident.workbench.composition import ALONE, composition
+from reident.workbench.composition import composition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    together = {ALONE: None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
+    together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
