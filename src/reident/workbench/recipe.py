@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from reident.base import (
+    DataError,
     ParameterError,
     check_choice,
     check_columns,
@@ -18,11 +21,11 @@ from reident.base import (
     check_several,
     check_text,
 )
-from reident.data._yaml import text_hint
+from reident.data._yaml import read_yaml, text_hint, write_yaml
 from reident.methods import find
 from reident.workbench.making import MISSING, Step, steps_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
+from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, ROLES, Schema
 
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
@@ -93,9 +96,19 @@ class Recipe:
         DataError
             If it cannot be written there.
         """
+        path = Path(path)
         values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
+        plain = {
+            key: value for key, value in (values | self.schema.listed()).items() if value not in (None, "", {}, [])
+        }
+        meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
-        return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
+        head = f"# How a release is made. Confirm the role of each column:\n{meanings}\n# missing_values: {gaps}\n"
+        try:
+            path.write_text(head + write_yaml(plain), encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+        return path
 
     def steps(self) -> list[Step]:
         """Return the steps of the chain."""
@@ -173,7 +186,10 @@ def read_recipe(path: str | Path) -> Recipe:
     ...     read_recipe(path).chain
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
-    values = read_values(path)
+    try:
+        values = check_mapping(read_yaml(Path(path).read_text(encoding="utf-8")), "recipe")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     of_schema = ("columns", "crs", "population")
     if "places" in values:
         raise ParameterError(

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from reident.base import (
-    DataError,
     ParameterError,
     check_choice,
     check_columns,
@@ -20,7 +18,6 @@ from reident.base import (
     check_real,
     check_several,
 )
-from reident.data._yaml import read_yaml, write_yaml
 from reident.places.points import check_crs
 
 #: What a column can be, and what that means for a release.
@@ -230,13 +227,10 @@ class Schema:
         return str(self.frame.to_string(index=False))
 
     def save(self, path: str | Path) -> Path:
-        """Write the roles into recipe.yaml; `open_dataset` and `Schema.load` read it."""
-        return write_roles(path, self.listed())
+        """Write a recipe.yaml with the roles; `open_dataset` reads it."""
+        from reident.workbench.recipe import Recipe
 
-    @classmethod
-    def load(cls, path: str | Path) -> Schema:
-        """Read the roles of recipe.yaml."""
-        return cls.of_recipe(read_values(path), Path(path).parent)
+        return Recipe(schema=self).write(path)
 
     @classmethod
     def of_recipe(cls, values: Mapping[str, Any], folder: Path = Path()) -> Schema:
@@ -282,33 +276,3 @@ class Schema:
         columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
         columns |= {name: {"role": "derived"} for name in self.derived}
         return {"columns": columns, "crs": self.crs, "population": self.population}
-
-
-def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> Path:
-    """Write the values of a recipe that are not empty, below the meanings of the roles.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written there.
-    """
-    path = Path(path)
-    plain = {name: value for name, value in values.items() if value not in (None, {}, [])}
-    meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
-    try:
-        path.write_text(
-            f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}" + write_yaml(plain),
-            encoding="utf-8",
-        )
-    except OSError as error:
-        raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
-    return path
-
-
-def read_values(path: str | Path) -> Mapping[str, Any]:
-    """Read a recipe as plain values."""
-    try:
-        values = read_yaml(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
-    return check_mapping(values, "recipe")
