@@ -98,14 +98,13 @@ class Recipe:
         """
         path = Path(path)
         values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
-        plain = {
-            key: value for key, value in (values | self.schema.listed()).items() if value not in (None, "", {}, [])
-        }
+        values |= self.schema.listed()
+        values = {name: value for name, value in values.items() if value not in (None, {}, [])}
         meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
         head = f"# How a release is made. Confirm the role of each column:\n{meanings}\n# missing_values: {gaps}\n"
         try:
-            path.write_text(head + write_yaml(plain), encoding="utf-8")
+            path.write_text(head + write_yaml(values), encoding="utf-8")
         except OSError as error:
             raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
         return path
