@@ -79,7 +79,7 @@ class Pipeline:
             return steps
         if hasattr(steps, "chain"):
             recipe: Recipe = steps
-            return cls(chosen or recipe.steps(), recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(chosen or list(map(Step.of, recipe.chain)), recipe.missing_values, recipe.keep, recipe.withhold)
         return cls(steps)
 
 

@@ -23,7 +23,7 @@ from reident.base import (
 )
 from reident.data._yaml import read_yaml, text_hint, write_yaml
 from reident.methods import find
-from reident.workbench.making import MISSING, Step, steps_of
+from reident.workbench.making import MISSING, steps_of
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, ROLES, Schema
 
@@ -108,10 +108,6 @@ class Recipe:
         except OSError as error:
             raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
         return path
-
-    def steps(self) -> list[Step]:
-        """Return the steps of the chain."""
-        return [Step.of(step) for step in self.chain]
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
