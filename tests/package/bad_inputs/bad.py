@@ -288,7 +288,7 @@ TOGETHER = [
     ('protect', DataError, '`file`', dict(data="absent.csv")),
     ('risk_utility', ParameterError, '`name`', dict(methods=["magic"])),
     ('risk_utility', ParameterError, '`anonymisers`', dict(methods=[3])),
-    ('risk_utility', ParameterError, '`name`', dict(attacks=["magic"])),
+    ('risk_utility', ParameterError, '`attacks`', dict(attacks=["magic"])),
     ('risk_utility', ParameterError, '`name`', dict(utilities=["magic"])),
     ('register', ParameterError, '`role`', dict(entry=replace(MASK, role="mask"))),
     ('register', ParameterError, '`data`', dict(entry=replace(MASK, data="places?"))),
