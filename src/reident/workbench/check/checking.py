@@ -176,19 +176,13 @@ def _judge(
     findings += unasked[0]
     notes += unasked[1]
     notes += person_notes(without_geometry(dataset.data), dataset.schema.single("person"))
-    further: dict[str, Any] = {}
     if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
         release, keys = compared.release(read, len(dataset), rows)
         truth = release.table.index.get_indexer(dataset.data.index)
         known = compared.knowledge(dataset, truth, earlier=[_earlier(release, dataset) for release in dataset.earlier])
-        report = _evaluated(release, known, rule, names, seed, keys)
-        population = population_of(release, known, report, rule["limit"])
-        notes = [*_covered(known, report), *notes]
-        notes += group_notes(known, report, population, rule["limit"], dataset.weights()[1])
-        further = {"report": report, "population": population, "knowledge": price(release, known, limit=rule["limit"])}
-        findings = [*_above(report, rule), *findings]
+        return _attacked(release, known, findings, notes, rule, names, details, keys, dataset.weights()[1])
     status = "refused" if findings else "passed"
-    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details, **further)
+    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details)
 
 
 def _check_network(
@@ -200,25 +194,29 @@ def _check_network(
     if not has_pairs:
         return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
     known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
-    report = _evaluated(made, known, rule, names, details["seed"], {})
-    findings = [*_above(report, rule), *findings]
-    status = "refused" if findings else "passed"
-    notes = [_WORST_CASE, *_covered(known, report)]
+    notes = ["The attacks on the structure see no directions: following them from person to person finds more."]
     if len(marks.columns):
-        notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
-    notes.append("The attacks on the structure see no directions: following them from person to person finds more.")
-    shares = price(made, known, limit=rule["limit"])
-    return Verdict(status, findings, notes, **rule, **details, report=report, knowledge=shares)
+        notes.insert(0, f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
+    return _attacked(made, known, findings, notes, rule, names, details)
 
 
-def _evaluated(
-    release: attacked.Release, known: Knowledge, rule: Mapping[str, Any], names: Any, seed: int,
-    keys: Mapping[str, IntArray],
-) -> RiskReport:  # fmt: skip
-    quick = names == QUICK
-    return evaluate(
-        release, known, limit=rule["limit"], limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
-        keys=keys, quick=quick, seed=seed,
+def _attacked(
+    release: attacked.Release, known: Knowledge, findings: Sequence[Finding], notes: Sequence[str],
+    rule: Mapping[str, Any], names: Any, details: Mapping[str, Any], keys: Mapping[str, IntArray] | None = None,
+    receipt: str = "",
+) -> Verdict:  # fmt: skip
+    """Judge a release with its findings by the attacks of an intruder."""
+    quick, limit = names == QUICK, rule["limit"]
+    report = evaluate(
+        release, known, limit=limit, limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
+        keys=keys, quick=quick, seed=details["seed"],
+    )  # fmt: skip
+    population = None if release.network is not None else population_of(release, known, report, limit)
+    findings = [*_above(report, rule), *findings]
+    groups = group_notes(known, report, population, limit, receipt)
+    return Verdict(
+        "refused" if findings else "passed", findings, [_WORST_CASE, *_covered(known, report), *notes, *groups],
+        **rule, **details, report=report, population=population, knowledge=price(release, known, limit=limit),
     )  # fmt: skip
 
 
