@@ -21,11 +21,11 @@ from reident.base import (
     check_several,
     check_text,
 )
-from reident.data._yaml import read_yaml, text_hint, write_yaml
+from reident.data._yaml import read_yaml, text_hint
 from reident.methods import find
 from reident.workbench.making import MISSING, steps_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, ROLES, Schema
+from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, write_roles
 
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
@@ -96,18 +96,9 @@ class Recipe:
         DataError
             If it cannot be written there.
         """
-        path = Path(path)
         values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
-        values |= self.schema.listed()
-        values = {name: value for name, value in values.items() if value not in (None, {}, [])}
-        meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
-        head = f"# How a release is made. Confirm the role of each column:\n{meanings}\n# missing_values: {gaps}\n"
-        try:
-            path.write_text(head + write_yaml(values), encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
-        return path
+        return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reident.base import (
+    DataError,
     ParameterError,
     check_choice,
     check_columns,
@@ -18,6 +19,7 @@ from reident.base import (
     check_real,
     check_several,
 )
+from reident.data._yaml import write_yaml
 from reident.places.points import check_crs
 
 #: What a column can be, and what that means for a release.
@@ -228,9 +230,7 @@ class Schema:
 
     def save(self, path: str | Path) -> Path:
         """Write a recipe.yaml with the roles; `open_dataset` reads it."""
-        from reident.workbench.recipe import Recipe
-
-        return Recipe(schema=self).write(path)
+        return write_roles(path, self.listed())
 
     @classmethod
     def of_recipe(cls, values: Mapping[str, Any], folder: Path = Path()) -> Schema:
@@ -276,3 +276,22 @@ class Schema:
         columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
         columns |= {name: {"role": "derived"} for name in self.derived}
         return {"columns": columns, "crs": self.crs, "population": self.population}
+
+
+def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> Path:
+    """Write the values of a recipe that are not empty, below the meanings of the roles.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written there.
+    """
+    path = Path(path)
+    stated = {name: value for name, value in values.items() if value not in (None, {}, [])}
+    meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
+    text = f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}{write_yaml(stated)}"
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+    return path
