@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident import embed_distances, sweep
-from reident.experiments.kroll2016_files import draw_files
+from reident.experiments.kroll2016 import draw_files
 from reident.location import locate_by_reference_sets
 from reident.places import great_circle_pairs_km
 

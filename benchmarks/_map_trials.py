@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,15 @@ import shapely
 from reident.base import FloatArray
 from reident.data.datasets import load_nhs_hospitals
 from reident.data.simulate import OverlappingFiles, overlapping_files
-from reident.experiments.released_maps import LEVELS, SCATTER_KM, WRONG_KM, errors_km, load_country, people
+from reident.experiments.released_maps import (
+    LEVELS,
+    SCATTER_KM,
+    WRONG_KM,
+    errors_km,
+    load_country,
+    people,
+    quality,
+)
 from reident.location.calibration import calibrate_distances
 from reident.location.population_location import locate_by_population
 from reident.location.registration import registration_attack
@@ -48,6 +57,44 @@ def invented_country(seed: int) -> tuple[pd.DataFrame, Any]:
     inside = np.flatnonzero(shapely.contains_xy(area, lon, lat))[:150]
     sizes = np.minimum(3000 * (rng.pareto(1.1, 150) + 1), 8e5)
     return pd.DataFrame({"lat_deg": lat[inside], "lon_deg": lon[inside], "population": sizes}), area
+
+
+def plain_trial(
+    _: np.random.Generator, *, dataset: int, n: int, sigma_km: float = 0.0, step_km: float = 0.0,
+    left_out: float = 0.0, longest_km: float = 0.0, work: int = 0, scatter_km: float = SCATTER_KM,
+    wrong_by: float = 0.0, n_towns: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """Lay people of Germany on its towns, their distances released as `benchmarks._released_maps.PLAIN` says."""
+    began = time.perf_counter()
+    places, area = load_country("germany")
+    rng = np.random.default_rng([dataset, n])
+    homes = people(places, area, 2 * n, rng).iloc[:n]
+    if work:
+        homes = _work_places(homes, places, rng)
+    distances = perturb_distances(great_circle_km(homes["lat_deg"], homes["lon_deg"]), sigma_km=sigma_km, rng=rng)
+    if step_km:
+        distances = np.round(distances / step_km) * step_km
+    if left_out:
+        gaps = np.triu(rng.random(distances.shape) < left_out, 1)
+        distances = np.where(gaps | gaps.T, np.nan, distances)
+    if longest_km:
+        distances = np.where(distances > longest_km, np.nan, distances)
+    listed = places.nlargest(n_towns, "population") if n_towns else places
+    if wrong_by:
+        listed = listed.assign(population=listed["population"] * np.exp(rng.normal(0, wrong_by, len(listed))))
+    located = locate_by_population(distances, listed, area, scatter_km=scatter_km)
+    return quality(homes, located) | {"seconds": time.perf_counter() - began}
+
+
+def _work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return people at their place of work: a town by its population, fewer the farther it is (20 km), within 3 km."""
+    towns = unit_vectors(places["lat_deg"], places["lon_deg"])
+    km = gaps_km(unit_vectors(homes["lat_deg"], homes["lon_deg"])[:, None], towns[None])
+    weight = np.cumsum(np.exp(-km / 20) * places["population"].to_numpy(), axis=1)
+    towns_drawn = (rng.random(len(homes))[:, None] * weight[:, -1:] > weight).sum(axis=1)
+    lat, lon = places[["lat_deg", "lon_deg"]].to_numpy()[towns_drawn].T
+    north, east = rng.normal(0, 3 / 111.2, (2, len(homes)))
+    return homes.assign(lat_deg=lat + north, lon_deg=lon + east / np.cos(np.radians(lat)))
 
 
 def level_trial(_: np.random.Generator, *, kind: str, n: int, dataset: int) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def km_against_n() -> list[dict[str, Any]]:
 #: Table -> trial, settings without data sets, seed of the first data set.
 TABLES: dict[str, tuple[Callable[..., Any], list[dict[str, Any]], int]] = {
     "km_against_n": (released_maps.locating_trial, km_against_n(), 100),
-    "plain_distances": (released_maps.locating_trial, [{"n": 300} | changed for changed in PLAIN.values()], 400),
+    "plain_distances": (_map_trials.plain_trial, [{"n": 300} | changed for changed in PLAIN.values()], 400),
     "certificate_level": (
         _map_trials.level_trial, [{"kind": kind, "n": n} for kind in (*FAILING, *FITTING) for n in (100, 300)], 500,
     ),

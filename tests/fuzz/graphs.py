@@ -221,15 +221,16 @@ def match_comp(left, right, crawled, directed, partners, theta):
     for node in range(n):
         scores = [naive_propagation.score(node, other, *naive, mapping, *known) for other in range(n)]
         if directed:
-            best, clear, found = propagation.best_match(node, *sides, *maps, both, incoming, work)
+            best, clear = propagation.best_match(node, *sides, *maps, both, incoming, work)
         else:
-            best, clear, found = propagation.best_of_crawled(node, *(s[4:6] for s in sides), maps[0], n, *both, work)
+            best, clear = propagation.best_of_crawled(node, *(s[4:6] for s in sides), maps[0], n, both[1], work)
         *_, second, largest = sorted(scores)
         if largest == 0 or np.std(scores) < 1e-9:
             right_ones.append(best < 0 or clear >= 0)
         else:
-            told = found, scores[best], clear
-            right_ones.append(np.allclose(told, (largest, largest, (largest - second) / np.std(scores)), atol=1e-6))
+            right_ones.append(
+                np.allclose((scores[best], clear), (largest, (largest - second) / np.std(scores)), atol=1e-6)
+            )
     return *right_ones, not work[0].any(), not work[1].any()
 
 

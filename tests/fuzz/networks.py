@@ -9,6 +9,7 @@ from reident.kernels.networks import degrees, edits, realise, swaps
 from reident.kernels.networks.edgeset import list_edges
 from reident.networks import _probing
 from reident.networks.degree_anonymity import incidence
+from reident.networks.graph import Network, edited
 
 
 def draw_sequence(rng):
@@ -150,7 +151,8 @@ def columns(pairs):
 
 
 def patch_comp(dense, add, cut):
-    return edits.patch_rows(*rows(dense), *columns(add), *columns(cut))
+    after = edited(Network(*rows(dense), range(len(dense))), columns(add), columns(cut))
+    return after.indptr, after.indices
 
 
 def patched(dense, add, cut):
@@ -230,7 +232,7 @@ CASES = [
     Case(("realise.realise",), draw_construction, realise_comp),
     Case(("realise.drop_edges",), draw_excess, drop_comp),
     Case(("realise.switch_stubs",), draw_stubs, stubs_comp),
-    Case(("edits.patch_rows",), draw_patch, patch_comp, lambda *given: rows(patched(*given))),
+    Case(("graph.edited",), draw_patch, patch_comp, lambda *given: rows(patched(*given))),
     Case(("edits.settle", "edgeset.list_edges"), draw_settle, settle_comp),
     Case(("swaps.greedy_swaps",), draw_swaps, swaps_comp("greedy")),
     Case(("swaps.targeted_swaps",), draw_swaps, swaps_comp("targeted")),

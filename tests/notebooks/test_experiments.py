@@ -12,7 +12,7 @@ from reident.cli import app
 from reident.experiments.compare import COLUMNS
 from reident.runner import reproduce
 from reident.runner._parameters import notebook_cells, notebook_defaults
-from reident.runner.experiments import experiments, profile_parameters
+from reident.runner.experiments import experiments, notebooks, profile_parameters
 
 EXPERIMENTS = experiments()
 VERDICTS = {"agrees", "differs", "open", "undecidable", "not comparable", "document in error"}
@@ -88,9 +88,14 @@ def test_parameters_have_types_and_profiles_name_them(name):
     for profile in ("smoke", "quick", "full"):
         assert {*profile_parameters(EXPERIMENTS[name], profile)} <= {*defaults}
     assert {"seed", "jobs", "scheduler", "cache", "out", "width_mm", "figure_format"} <= {*defaults}
-    known = papermill.inspect_notebook(str(EXPERIMENTS[name]))
-    assert {*known} == {*defaults}
+
+
+@pytest.mark.parametrize("notebook", notebooks(), ids=lambda path: path.stem)
+def test_papermill_lists_every_parameter_with_its_type_and_a_remark(notebook):
+    known = papermill.inspect_notebook(str(notebook))
+    assert {*known} == {*notebook_defaults(notebook)}
     assert all(parameter["inferred_type_name"] not in ("None", "") for parameter in known.values())
+    assert all(parameter["help"] for parameter in known.values())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

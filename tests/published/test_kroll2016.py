@@ -7,8 +7,7 @@ from shapely import box
 
 from reident import great_circle_km
 from reident.data.datasets import published
-from reident.experiments.kroll2016 import city_trial, trial
-from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files
+from reident.experiments.kroll2016 import CITY_PAIRS, city_pairs, city_trial, draw_files, trial
 from reident.experiments.parameters import pinned
 from reident.places import impute_from_neighbours, local_slopes, scan_cluster, spatial_eigenvectors
 

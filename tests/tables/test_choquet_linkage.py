@@ -364,15 +364,3 @@ def test_printed_measure_of_m4_28():
     assert table["1111"] == 1
     assert measure[["AFNLWGT"]] == 0.999168
     assert measure["FEDTAX"] == 0.154253
-
-
-def test_lattice_keeps_covering_pairs_of_what_is_shown():
-    measure = FuzzyMeasure.from_weights({"a": 1, "b": 1, "c": 1})
-    nodes, edges = measure.lattice()
-    assert len(nodes) == 8
-    assert len(edges) == 12
-    nodes, edges = measure.lattice(0.9)
-    assert nodes["code"].tolist() == ["111"]
-    assert edges == []
-    nodes, edges = FuzzyMeasure([0, 0.5, 0, 0.5, 0, 0.5, 0, 1], ["a", "b", "c"]).lattice(0.5)
-    assert sorted(edges) == [("100", "101"), ("100", "110"), ("101", "111"), ("110", "111")]

@@ -91,12 +91,6 @@ class Adjacency:
             return self.indptr, self.indices
         return unpack_lists(self.bits, self.degrees())
 
-    def to_sparse(self) -> sp.csr_array:
-        """Return the adjacency matrix as a boolean sparse array."""
-        indptr, indices = self.lists()
-        shape = (self.n_vertices, self.n_vertices)
-        return sp.csr_array((np.ones(indices.shape[0], dtype=bool), indices, indptr), shape=shape)
-
     def is_clique(self, vertices: Any) -> bool:
         """Tell whether the vertices are pairwise adjacent."""
         members = np.unique(np.asarray(vertices, dtype=np.int64))

@@ -75,10 +75,7 @@ def embedded_file(name: str) -> Path:
 def remote_file(name: str) -> Path:
     """Return the path of a file named in ``data/registry.toml``, embedded, supplied or fetched, its checksum verified.
 
-    Raises
-    ------
-    DataError
-        If the file is nowhere to be had or is not the one it should be; the message says where to put it.
+    The `DataError` of a file that is nowhere to be had, or is not the one it should be, says where to put it.
     """
     entry = registry()[check_choice(name, "name", sorted(registry()))]
     if entry.get("embedded"):
@@ -160,13 +157,9 @@ def load_example2() -> pd.DataFrame:
 def load_nhs_hospitals() -> pd.DataFrame:
     """Return the located hospitals of England in the NHS Choices list of about January 2020. Embedded.
 
-    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer available.
-
-    Returns
-    -------
-    DataFrame
-        One row a hospital with a known location, in the order of the file: code, name, sector, trust (code of the
-        trust or provider), trust_prefix (its first two characters), lat_deg, lon_deg.
+    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer available. One row
+    a hospital, in the order of the file: code, name, sector, trust (code of the trust or provider), trust_prefix (its
+    first two characters), lat_deg, lon_deg.
     """
     columns = {
         "OrganisationCode": "code", "OrganisationName": "name", "Sector": "sector", "ParentODSCode": "trust",
@@ -187,24 +180,10 @@ _CENSUS = "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PE
 def load_casc(name: str) -> pd.DataFrame:
     """Return a reference microdata set of the CASC project, its records and columns in the order of the CASC file.
 
-    Parameters
-    ----------
-    name : {"census", "tarragona", "eia"}
-        census: 1,080 persons x 13 amounts in dollars a year (AFNLWGT is a survey weight), US 1995, embedded;
-        tarragona: 834 companies x 13 amounts, 1995; eia: 4,092 months of electric utilities x 15 (five of them keys),
-        US 1996 and 1997; both supplied by the user.
+    "census": 1,080 persons x 13 amounts in dollars a year (AFNLWGT is a survey weight), US 1995, embedded; "tarragona":
+    834 companies x 13 amounts, 1995; "eia": 4,092 months of electric utilities x 15 (five of them keys), US 1996 and
+    1997. The last two are supplied by the user in the folder named by ``REIDENT_DATA``, else `DataError`.
 
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    DataError
-        If the file of ``"tarragona"`` or ``"eia"`` is not in the folder named by ``REIDENT_DATA``.
-
-    Notes
-    -----
     The order matters: Abril et al. (2012) protect "the first variables" of the census file. In the order of the CASC
     documentation these are AFNLWGT, AGI, EMCONTRB, FEDTAX, ..., and the ratios printed in their table 1 come out; in
     the alphabetical order of some copies they do not.

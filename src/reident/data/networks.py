@@ -29,42 +29,17 @@ _GRAPHS = {
 def load_graph(name: str) -> nx.Graph:
     """Return one of the real graphs of vanhoef2012 (table 9.1), or its nearest public relative.
 
-    Parameters
-    ----------
-    name : {"powergrid", "caltech36", "bowdoin47", "american75", "enron", "ca_hepph"}
-        ``"enron"`` is embedded, another cleaning of the same mail (148 nodes, not 151). The others are looked for in
-        the folder REIDENT_DATA: the three Facebook100 graphs are supplied by the user only, since their owner asked
-        that they not be passed on; ``"ca_hepph"`` stands in for the co-authors of DBLP.
-
-    Returns
-    -------
-    networkx.Graph
-        Simple and undirected, nodes named by whole numbers.
-
-    Raises
-    ------
-    DataError
-        If the file is not there or is not the one it should be; the message says where to put it.
+    Nodes are whole numbers. "enron" is embedded, another cleaning of the same mail (148 nodes, not 151). The others are
+    looked for in the folder REIDENT_DATA, and `DataError` says where to put one: "powergrid"; "caltech36", "bowdoin47"
+    and "american75" of Facebook100, whose owner asked that they not be passed on; "ca_hepph", which stands in for the
+    co-authors of DBLP.
     """
     file = _GRAPHS[check_choice(name, "name", list(_GRAPHS))]
     return read_graph(remote_file(file)).to_networkx()
 
 
 def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
-    """Generate a preferential attachment graph: every new node links to `m` distinct earlier nodes by degree.
-
-    Parameters
-    ----------
-    n, m : int
-        The number of nodes, and of links a new node makes; 1 <= m < n.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With m * (n - m) edges.
-    """
+    """Generate a preferential attachment graph: each new node links to `m` distinct earlier nodes by degree; m < n."""
     m = check_integer(m, "m", low=1)
     n = check_integer(n, "n", low=m + 1, why="a new node needs `m` earlier ones")
     u, v = attach_preferentially(n, m, check_rng(rng))
@@ -72,20 +47,10 @@ def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
 
 
 def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
-    """Generate a Chung-Lu graph: about the given expected degrees, edges drawn independently.
+    """Generate a Chung-Lu graph: about the given expected degrees (>= 0), edges drawn independently.
 
-    Parameters
-    ----------
-    degrees : array-like of float, shape (n,)
-        Expected degrees, >= 0. Realised degrees vary like Poisson variables; repeated draws of an edge and loops are
-        dropped, so that very large degrees come out a little low.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With n nodes.
+    Realised degrees vary like Poisson variables; repeated draws of an edge and loops are dropped, so that very large
+    degrees come out a little low.
     """
     weights = check_vector(degrees, "degrees")
     if weights.size == 0 or weights.min() < 0 or weights.sum() <= 0:

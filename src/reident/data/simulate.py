@@ -69,36 +69,14 @@ def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArra
 
 
 def population(
-    places: pd.DataFrame,
-    n: int,
-    *,
-    jitter_km: float,
-    shares: pd.DataFrame,
-    area: Any = None,
-    rng: RNGLike = None,
+    places: pd.DataFrame, n: int, *, jitter_km: float, shares: pd.DataFrame, area: Any = None, rng: RNGLike = None
 ) -> pd.DataFrame:
     """Draw persons: places by the population, labels by their shares.
 
-    Parameters
-    ----------
-    places : DataFrame
-        Columns ``lat_deg``, ``lon_deg``, ``population``, as `reident.data.datasets.load_places` returns.
-    n : int
-        Number of persons.
-    jitter_km : float
-        Standard deviation, km, in each direction of a person's home around the place's centre.
-    shares : DataFrame
-        Column ``share`` and one column a quasi-identifier, as `reident.data.datasets.load_census_shares` returns.
-        Labels are independent of the home.
-    area : polygon, optional
-        Homes outside are drawn again, place and jitter.
-    rng : Generator, int or None
-        Source of randomness.
-
-    Returns
-    -------
-    DataFrame
-        One row a person: the columns of `shares` but ``share``, then ``lat_deg`` and ``lon_deg``.
+    `places` has the columns lat_deg, lon_deg and population, as `load_places` returns; `shares` a column share and one
+    a quasi-identifier, as `load_census_shares` returns: labels are independent of the home. A home lies around its
+    place's centre, with a standard deviation of `jitter_km` in each direction; one outside of the polygon `area` is
+    drawn again, place and jitter. Return a row a person: the columns of `shares` but share, then lat_deg and lon_deg.
     """
     import shapely
 
@@ -154,28 +132,10 @@ def overlapping_files(
 ) -> OverlappingFiles:
     """Split a population into the file to be released and the file that the intruder knows.
 
-    Parameters
-    ----------
-    persons : DataFrame
-        At least ``n_original + n_known - n_common`` rows; drawn from without replacement.
-    n_original, n_known, n_common : int
-        Records in each file, and in both.
-    together : Series, optional
-        A value a row: rows of one value are drawn one after another, so that hardly one is in another file than the
-        others.
-    rng : Generator, int or None
-        Source of randomness for the choice and for the order of either file.
-
-    Returns
-    -------
-    OverlappingFiles
-        `original` with ids ``r0, r1, ...``, `known` with ids ``k0, k1, ...`` as index, both in random order, and
-        `truth` with the columns ``release`` and ``known``, one row a common record.
-
-    Raises
-    ------
-    ParameterError
-        If more records are to be common than either file has, or `persons` are too few.
+    `persons`, at least ``n_original + n_known - n_common`` of them, are drawn from without replacement; `n_common` are
+    in both files. Rows with one value of `together` are drawn one after another, so that hardly one is in another file
+    than the others. The files are in random order with ids ``r0, r1, ...`` and ``k0, k1, ...`` as index; `truth` has
+    the columns release and known, one row a common record.
     """
     check_table(persons, "persons")
     n_original = check_integer(n_original, "n_original", low=1)

@@ -50,70 +50,44 @@ def errors_km(positions: pd.DataFrame, homes: pd.DataFrame) -> FloatArray:
 
 
 def located_people(
-    *, dataset: int, n: int, country: str = "germany", knowledge: str = "towns", n_common: int = -1,
-    sigma_km: float = 0.0, step_km: float = 0.0, left_out: float = 0.0, longest_km: float = 0.0, work: int = 0,
-    scatter_km: float = SCATTER_KM, wrong_by: float = 0.0, n_towns: int = 0,
-) -> tuple[pd.DataFrame, Localisation]:  # fmt: skip
-    """Return people and their positions by the attack on their released distances.
+    *, dataset: int, n: int, knowledge: str = "towns", n_common: int = -1, sigma_km: float = 0.0, step_km: float = 0.0
+) -> tuple[pd.DataFrame, Localisation]:
+    """Return people of Germany and their positions by the attack on their released distances.
 
-    `knowledge` is "towns", "outline" or "file"; noise `sigma_km` and rounding `step_km` of distances; a share
-    `left_out` and distances above `longest_km` (0: none) are not released; `work` places instead of homes. The intruder
-    supposes `scatter_km`, populations `wrong_by` this deviation of their logarithm, and knows `n_towns` (0: all).
+    `knowledge` is "towns", "outline" or "file", which shares `n_common` records; noise `sigma_km` and rounding
+    `step_km` are those of distances.
     """
-    places, area = load_country(country)
+    places, area = load_country("germany")
     rng = np.random.default_rng([dataset, n])
     persons = people(places, area, 2 * n - max(n_common, 0), rng)
     homes = persons.iloc[:n]
-    if work:
-        homes = work_places(homes, places, rng)
     distances = perturb_distances(great_circle_km(homes["lat_deg"], homes["lon_deg"]), sigma_km=sigma_km, rng=rng)
     if step_km:
         distances = np.round(distances / step_km) * step_km
-    if left_out:
-        gaps = np.triu(rng.random(distances.shape) < left_out, 1)
-        distances = np.where(gaps | gaps.T, np.nan, distances)
-    if longest_km:
-        distances = np.where(distances > longest_km, np.nan, distances)
     if knowledge == "file":
         table = homes.drop(columns=["lat_deg", "lon_deg"])
         known = persons.iloc[n - n_common :].rename(index="k{}".format)
         located = registration_attack((table, distances), known, quasi=list(table.columns), n_pairs=1000, rng=rng)
     else:
-        listed = _supposed(places, n_towns, wrong_by, rng) if knowledge == "towns" else None
-        located = locate_by_population(distances, listed, area, scatter_km=scatter_km)
+        listed = places if knowledge == "towns" else None
+        located = locate_by_population(distances, listed, area, scatter_km=SCATTER_KM)
     return homes, located
 
 
-def work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: Generator) -> pd.DataFrame:
-    """Return people at their place of work: a town by its population, fewer the farther it is (20 km), within 3 km."""
-    towns = unit_vectors(places["lat_deg"], places["lon_deg"])
-    km = gaps_km(unit_vectors(homes["lat_deg"], homes["lon_deg"])[:, None], towns[None])
-    weight = np.cumsum(np.exp(-km / 20) * places["population"].to_numpy(), axis=1)
-    towns_drawn = (rng.random(len(homes))[:, None] * weight[:, -1:] > weight).sum(axis=1)
-    lat, lon = places[["lat_deg", "lon_deg"]].to_numpy()[towns_drawn].T
-    north, east = rng.normal(0, 3 / 111.2, (2, len(homes)))
-    return homes.assign(lat_deg=lat + north, lon_deg=lon + east / np.cos(np.radians(lat)))
-
-
-def _supposed(places: pd.DataFrame, n_towns: int, wrong_by: float, rng: Generator) -> pd.DataFrame:
-    """Return the list of towns as the intruder has it: perhaps the largest only, or with wrong populations."""
-    if n_towns:
-        places = places.nlargest(n_towns, "population")
-    if wrong_by:
-        factor = np.exp(rng.normal(0, wrong_by, len(places)))
-        places = places.assign(population=places["population"] * factor)
-    return places
-
-
 def locating_trial(
-    _: Generator, *, dataset: int, n: int, country: str = "germany", knowledge: str = "towns",
-    n_common: int = -1, sigma_km: float = 0.0, step_km: float = 0.0, left_out: float = 0.0, longest_km: float = 0.0,
-    work: int = 0, scatter_km: float = SCATTER_KM, wrong_by: float = 0.0, n_towns: int = 0,
+    _: Generator, *, dataset: int, n: int, knowledge: str = "towns", n_common: int = -1, sigma_km: float = 0.0,
+    step_km: float = 0.0,
 ) -> Row:  # fmt: skip
     """Locate one file; the parameters are those of `located_people`."""
-    given = {name: value for name, value in locals().items() if name != "_"}
     began = time.perf_counter()
-    homes, located = located_people(**given)
+    homes, located = located_people(
+        dataset=dataset, n=n, knowledge=knowledge, n_common=n_common, sigma_km=sigma_km, step_km=step_km
+    )
+    return quality(homes, located) | {"seconds": time.perf_counter() - began}
+
+
+def quality(homes: pd.DataFrame, located: Localisation) -> Row:
+    """Return how far records were placed from home, and how many are certified, wrongly too."""
     off = errors_km(located.positions, homes)
     certified = located.certified().to_numpy()
     return {
@@ -123,5 +97,4 @@ def locating_trial(
         "motion_p_value": located.p_value,
         "certified": certified.mean(),
         "certified_wrong": (certified & (off > WRONG_KM)).mean(),
-        "seconds": time.perf_counter() - began,
     }

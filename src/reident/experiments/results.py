@@ -17,19 +17,10 @@ _SHOWN = [
 
 
 def declare(result: pd.DataFrame | Mapping[str, Any], out: str | Path | None) -> pd.DataFrame:
-    """Declare a table, or the values of one row, as the result of a run.
+    """Declare a table, or the values of one row, as the result of a run, and return the table.
 
-    Parameters
-    ----------
-    result : DataFrame or mapping
-        Measures in columns; `reident batch` puts the run's parameters before them and all runs into one frame.
-    out : path, optional
-        The folder of the run, a notebook's parameter `out`; without one nothing is written.
-
-    Returns
-    -------
-    DataFrame
-        The table.
+    Its columns are measures: `reident batch` puts the run's parameters before them and all runs into one frame. `out`
+    is the folder of the run, a notebook's parameter `out`; without one the table is not written.
     """
     frame = result if isinstance(result, pd.DataFrame) else pd.DataFrame([dict(result)])
     if out:
@@ -39,15 +30,7 @@ def declare(result: pd.DataFrame | Mapping[str, Any], out: str | Path | None) ->
 
 
 def save_claims(claims: pd.DataFrame, out: str | Path | None) -> pd.DataFrame:
-    """Store the claims of a run as ``claims.csv`` in its folder, and return the columns that say most.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        As `reident.compare` returns them.
-    out : path, optional
-        The folder of the run, a notebook's parameter `out`; without one nothing is written.
-    """
+    """Store the claims of a run, as `compare` returns them, in the folder `out`; return the columns that say most."""
     if out:
         Path(out).mkdir(parents=True, exist_ok=True)
         claims.to_csv(Path(out) / "claims.csv", index=False)

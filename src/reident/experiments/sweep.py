@@ -168,8 +168,8 @@ def sweep(
     return frame
 
 
-def settings_of(trial: Trial, grid: Any) -> list[Row]:
-    """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
+def expanded(grid: Any) -> list[Row]:
+    """Return the settings of a grid: the product of the lists of a mapping, or the mappings of a list."""
     lists = [grid, *(grid.values() if isinstance(grid, Mapping) else ())]
     are_lists = all(isinstance(listed, Iterable) and not isinstance(listed, str) for listed in lists)
     if are_lists and isinstance(grid, Mapping):
@@ -177,9 +177,14 @@ def settings_of(trial: Trial, grid: Any) -> list[Row]:
     grid = list(grid) if are_lists else grid
     if not are_lists or not all(isinstance(setting, Mapping) for setting in grid):
         raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
-    settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in grid]
-    if not settings:
+    if not grid:
         raise ParameterError("`grid` must have at least one setting, got none")
+    return [dict(setting) for setting in grid]
+
+
+def settings_of(trial: Trial, grid: Any) -> list[Row]:
+    """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
+    settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in expanded(grid)]
     parameters = _parameters(trial)
     required = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
     for setting in settings:

@@ -14,8 +14,8 @@ from reident.base import (
     afford,
     check_distance_matrix,
     check_embedding,
-    check_integer,
     check_rng,
+    checked,
 )
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km
@@ -38,6 +38,7 @@ class Calibration(NamedTuple):
     sd_km: FloatArray
 
 
+@checked
 def calibrate_distances(
     d_release: ArrayLike,
     lat: ArrayLike,
@@ -79,7 +80,6 @@ def calibrate_distances(
     """
     release = check_distance_matrix(d_release, "d_release")
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
-    n_simulations = check_integer(n_simulations, "n_simulations", low=1)
     needed = 24 * n_simulations * lat_deg.size**2  # six numbers for each half of the square
     afford(needed, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
     points = unit_vectors(lat_deg, lon_deg)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
+from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_ids, checked
 from reident.location.alignment import best_motions, other_headings
 from reident.location.localisation import Localisation, check_sd, check_size, localised
 from reident.location.nonrigid_refinement import refine_nonrigidly
@@ -24,6 +24,7 @@ _MIN_PART = 40
 _HEADINGS, _NEXT_HALF = 48, 0.2357
 
 
+@checked
 def locate_by_population(
     release: Any,
     places: pd.DataFrame | None,
@@ -99,7 +100,7 @@ def locate_by_population(
     if missing.any():
         distances = np.where(missing, 0.0, distances)
         usable_sd = np.where(missing, np.inf, 1.0 if sd is None else sd)
-    part = check_choice(coverage, "coverage", ("whole", "part")) == "part"
+    part = coverage == "part"
     density = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
     surface_km2 = density.surface_km2
     shapes = fit_parts(distances, usable_sd, _MIN_PART)

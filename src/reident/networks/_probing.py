@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reident.base import DataError, IntArray
-from reident.networks.graph import Network, network_from_edges
+from reident.networks.graph import Network, edited, network_from_edges
 
 # The largest raise of schemes 1 and 2.
 _LARGEST_RAISE = 10
@@ -29,7 +29,7 @@ class Probe:
 def _edited(network: Network, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
     """Edit a graph until it has given degrees; None and the number of stubs that could not be placed if that fails."""
     from reident.kernels.networks.edgeset import list_edges
-    from reident.kernels.networks.edits import patch_rows, settle
+    from reident.kernels.networks.edits import settle
     from reident.kernels.networks.realise import drop_edges, realise
 
     rows = (network.indptr, network.indices)
@@ -40,8 +40,7 @@ def _edited(network: Network, target: IntArray, rng: np.random.Generator) -> tup
     n_unplaced = int(short.sum() + excess.sum())
     if n_unplaced:
         return None, n_unplaced
-    indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
-    return Network(indptr, indices, network.nodes), 0
+    return edited(network, list_edges(added), list_edges(removed)), 0
 
 
 def _empty_rows(network: Network, keep_edges: bool) -> tuple[IntArray, np.ndarray]:
@@ -51,13 +50,9 @@ def _empty_rows(network: Network, keep_edges: bool) -> tuple[IntArray, np.ndarra
 
 
 def _joined(network: Network, keep_edges: bool, u: np.ndarray, v: np.ndarray) -> Network:
-    from reident.kernels.networks.edits import patch_rows
-
-    if not keep_edges:
-        return network_from_edges(u, v, network.n_nodes, network.nodes)
-    none = np.zeros(0, np.int32)
-    indptr, indices = patch_rows(network.indptr, network.indices, u, v, none, none)
-    return Network(indptr, indices, network.nodes)
+    if keep_edges:
+        return edited(network, (u, v), (u[:0], v[:0]))
+    return network_from_edges(u, v, network.n_nodes, network.nodes)
 
 
 def probe_batch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -61,7 +61,6 @@ class DegreeAnonymisation:
     """
 
     network: Network
-    original: Network = field(repr=False)
     k: int
     method: str
     probing: int | str
@@ -71,11 +70,6 @@ class DegreeAnonymisation:
     n_probes: int
     is_within_limit: bool
     seconds: float
-
-    @property
-    def edges_kept(self) -> int:
-        """How many of the original's edges are in the release."""
-        return (self.original.n_edges + self.network.n_edges - self.edits) // 2
 
 
 def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bool = False) -> IntArray:
@@ -327,7 +321,6 @@ def _checked(
         raise AssertionError(f"internal error: the release of {method!r} breaks its promise (flaw {flaw})")
     return DegreeAnonymisation(
         network=release,
-        original=original,
         k=k,
         method=method,
         probing=probe.probing,

@@ -323,6 +323,17 @@ def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None 
     return Network(rows.indptr.astype(np.int64), indices, range(n) if nodes is None else nodes)
 
 
+def edited(network: Network, added: tuple[Any, Any], removed: tuple[Any, Any]) -> Network:
+    """Return a network with edges (u, v) added that it lacks, and others removed that it has."""
+    from scipy.sparse import coo_array
+
+    u, v = np.concatenate([*added, *removed]), np.concatenate([*added[::-1], *removed[::-1]])
+    change = np.repeat(np.array([1, -1], np.int8), [2 * len(added[0]), 2 * len(removed[0])])
+    rows = network.to_scipy() + coo_array((change, (u, v)), shape=(network.n_nodes,) * 2).tocsr()
+    rows.eliminate_zeros()
+    return Network(rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), network.nodes)
+
+
 def is_directed(graph: Any) -> bool:
     """Tell whether a graph is directed: a `DirectedNetwork` or a `networkx.DiGraph`."""
     return isinstance(graph, DirectedNetwork) or bool(hasattr(graph, "is_directed") and graph.is_directed())

@@ -14,22 +14,22 @@ from reident.base import (
     ParameterError,
     RNGLike,
     Whole,
-    check_integer,
     check_rng,
+    checked,
 )
 from reident.networks.graph import Network, as_network
 from reident.networks.planted_recovery import Recovery, search_plan
 from reident.networks.planted_subgraph import (
-    MOST_REDRAWS,
+    REDRAWS,
     Plan,
     check_nodes,
-    check_redraws,
     connected_order,
     is_rigid,
     plant,
 )
 
 
+@checked
 def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")]) -> list[list[Hashable]]:
     """Return the groups of nodes that can be taken apart only by cutting at least `k` edges within the group.
 
@@ -66,7 +66,7 @@ def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")])
     """
     network = as_network(graph)
     # No group is held together by as many edges as there are nodes.
-    groups = _groups(network, min(check_integer(k, "k", low=1), max(network.n_nodes, 1)))
+    groups = _groups(network, min(k, max(network.n_nodes, 1)))
     return [[network.nodes[row] for row in group] for group in groups]
 
 
@@ -80,11 +80,12 @@ def _groups(network: Network, k: int) -> list[list[int]]:
     return sorted((group.tolist() for group in groups), key=lambda group: -len(group))
 
 
+@checked
 def implant_by_cut(
     graph: Any,
     targets: Iterable[Hashable],
     *,
-    redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 1000,
+    redraws: Annotated[int, REDRAWS] = 1000,
     rng: RNGLike = None,
 ) -> Plan:
     """Plant a dense group that hangs on the network by one edge a target.
@@ -120,7 +121,6 @@ def implant_by_cut(
     """
     network = as_network(graph)
     generator = check_rng(rng)
-    check_redraws(redraws)
     wanted = check_nodes(network, targets, "targets")
     b = len(wanted)
     k = 3 * b + 3
@@ -150,6 +150,7 @@ def _holds_together(joined: BoolArray, b: int) -> bool:
     return bool((_group_labels(u.astype(np.int32), v.astype(np.int32), len(joined), b + 1) == 0).all())
 
 
+@checked
 def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whole(1)] = 10_000_000) -> Recovery:
     """Find a group planted by `implant_by_cut` in a release, and the targets by the one edge to each.
 
@@ -188,7 +189,6 @@ def recover_by_cut(released: Any, plan: Plan, *, node_limit: Annotated[int, Whol
     if not isinstance(plan, Plan) or len(plan.nodes) != 3 * len(plan.links) + 3:
         kind = "one of another attack" if isinstance(plan, Plan) else type(plan).__name__
         raise ParameterError(f"`plan` must be what `implant_by_cut` returned, got {kind}")
-    check_integer(node_limit, "node_limit", low=1)
     k = len(plan.nodes)
     alike = [group for group in _groups(network, len(plan.links) + 1) if len(group) == k]
     order, parent, starts = np.arange(k), plan.parent, np.empty(0, np.int64)

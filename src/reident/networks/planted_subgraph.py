@@ -20,11 +20,12 @@ from reident.base import (
     check_integer,
     check_names,
     check_rng,
+    checked,
 )
 from reident.networks.graph import Network, as_network, network_from_edges
 
-#: How often a pattern is drawn at most: a draw takes up to a millisecond.
-MOST_REDRAWS = 100_000
+#: How often a pattern may be drawn: a draw takes up to a millisecond.
+REDRAWS = Whole(0, 100_000, why="for few planted nodes no draw may do")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +60,15 @@ class Plan:
     is_rigid: bool
 
 
+@checked
 def implant(
     graph: Any,
     targets: Iterable[Hashable],
     *,
-    k: Annotated[int, Whole(2, unit="nodes")] = 7,
+    k: Annotated[int, Whole(2, unit="nodes", why="one node makes no pattern")] = 7,
     d0: Annotated[int, Whole(0, unit="edges")] = 10,
     d1: Annotated[int, Whole(1, unit="edges")] = 20,
-    redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 100,
+    redraws: Annotated[int, REDRAWS] = 100,
     rng: RNGLike = None,
 ) -> Plan:
     """Plant `k` new nodes with a pattern of links that identifies the targets after naive anonymisation.
@@ -105,13 +107,10 @@ def implant(
     """
     network = as_network(graph)
     generator = check_rng(rng)
-    k = check_integer(k, "k", low=2, why="one node makes no pattern")
     afford(64 * k * k, "k", f"a pattern of {k:,} nodes", "plant fewer")
-    d0 = check_integer(d0, "d0", low=0)
-    d1 = check_integer(d1, "d1", low=1, high=network.n_nodes, why="a node links to as many others at most")
+    check_integer(d1, "d1", high=network.n_nodes, why="a node links to as many others at most")
     if d0 > d1:
         raise ParameterError(f"`d1` must be at least `d0` ({d0}), got {d1}: a node links to as many others at most")
-    check_redraws(redraws)
     wanted = check_nodes(network, targets, "targets")
     outside = generator.integers(d0, d1 + 1, k)
     links = _choose_links(len(wanted), outside, generator)
@@ -148,11 +147,6 @@ def plant(
     nodes = range(n + k) if isinstance(network.nodes, range) else [*network.nodes, *names]
     ends = np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]])
     return network_from_edges(*ends, n + k, nodes), names
-
-
-def check_redraws(redraws: Any) -> int:
-    """Check the number of redraws."""
-    return check_integer(redraws, "redraws", low=0, high=MOST_REDRAWS, why="for few planted nodes no draw may do")
 
 
 def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:

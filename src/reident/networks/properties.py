@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import Choice, RNGLike, SearchLimitWarning, Whole, check_choice, check_integer, check_rng
+from reident.base import Choice, RNGLike, SearchLimitWarning, Whole, check_integer, check_rng, checked
 from reident.networks.graph import Network, as_network
 
 _EXACT_LIMIT = 10_000
@@ -32,6 +32,7 @@ def density(graph: Any) -> float:
     return network.n_edges / pairs if pairs else 0.0
 
 
+@checked
 def clustering_coefficient(
     graph: Any, *, variant: Annotated[str, Choice("mean", "global", "defined")] = "mean"
 ) -> float:
@@ -55,7 +56,6 @@ def clustering_coefficient(
     ParameterError
         If `variant` is none of those known.
     """
-    check_choice(variant, "variant", ("mean", "global", "defined"))
     return _clustering(as_network(graph))[variant]
 
 

@@ -30,6 +30,7 @@ from reident.base import (
     check_real,
     check_rng,
     check_table,
+    checked,
 )
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
@@ -134,6 +135,7 @@ class ClassicalLinkage:
         return len(self.links)
 
 
+@checked
 def common_subgraph_attack(
     release: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
     known: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
@@ -218,7 +220,6 @@ def common_subgraph_attack(
     2        0   Cem
     """
     began = time.perf_counter()
-    check_choice(ties, "ties", ("random", "first", "all", "published"))
     tolerances = check_mapping(label_tolerances, "label_tolerances", optional=True)
     generator = check_rng(rng)
     check_flag(progress, "progress")
@@ -234,7 +235,7 @@ def common_subgraph_attack(
         codes_release, codes_known = _label_codes(first, second, quasi)
         graph = graph_of_codes(codes_release, codes_known, *arguments)
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
-    if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
+    if gamma < 1:
         listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
     elif ties in ("first", "published"):
         search = "published" if ties == "published" else "strong"
@@ -256,6 +257,7 @@ def common_subgraph_attack(
     )
 
 
+@checked
 def classical_linkage(
     release: pd.DataFrame | MetricMicrodata,
     known: pd.DataFrame | MetricMicrodata,
@@ -288,7 +290,6 @@ def classical_linkage(
     ParameterError, DataError
         As for `common_subgraph_attack`.
     """
-    check_choice(ties, "ties", ("all", "unique", "random"))
     generator = check_rng(rng)
     tables = []
     for data, name in ((release, "release"), (known, "known")):

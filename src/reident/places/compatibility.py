@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident.base import (
@@ -29,7 +27,7 @@ from reident.base import (
     check_distance_matrix,
     check_flag,
     check_integer,
-    check_real,
+    checked,
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency, count_rows
@@ -65,14 +63,8 @@ class CompatibilityGraph(Adjacency):
         """Return the neighbours of vertex `v`, ascending."""
         return super().neighbours(check_integer(v, "v", low=0, high=self.n_vertices - 1))
 
-    def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph on the vertices 0..n-1, each with its match as attributes `release` and `known`."""
-        graph = nx.Graph()
-        graph.add_nodes_from((v, {"release": r, "known": w}) for v, (r, w) in enumerate(self.pairs.tolist()))
-        graph.add_edges_from(np.column_stack(sp.triu(self.to_sparse()).nonzero()).tolist())
-        return graph
 
-
+@checked
 def compatibility_graph(
     labels_release: ArrayLike,
     d_release: ArrayLike,
@@ -134,10 +126,9 @@ def compatibility_graph(
     >>> graph.pairs.tolist(), graph.n_edges
     ([[0, 0], [0, 1]], 0)
     """
-    tolerance = check_real(label_tolerance, "label_tolerance", low=0)
-    if tolerance > 0:
+    if label_tolerance > 0:
         numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
-        matches = np.abs(np.subtract.outer(*numbers)) <= tolerance
+        matches = np.abs(np.subtract.outer(*numbers)) <= label_tolerance
         return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):

@@ -18,7 +18,6 @@ from reident.base import (
     afford,
     check_coordinates,
     check_distance_matrix,
-    check_integer,
     check_listed,
     check_real,
     check_rng,
@@ -152,11 +151,12 @@ class DistanceDeviation:
         return float(lo), float(hi)
 
 
+@checked
 def distance_deviation_quantiles(
     area: Any,
     *,
     sigma_deg: Annotated[float, Real(0, unit="degrees")],
-    n_pairs: Annotated[int, Whole(2, unit="pairs")] = 1000,
+    n_pairs: Annotated[int, Whole(2, unit="pairs", why="a variance needs two pairs")] = 1000,
     rng: RNGLike = None,
 ) -> DistanceDeviation:
     """Simulate how noise on coordinates changes the distances between random points of an area.
@@ -187,8 +187,6 @@ def distance_deviation_quantiles(
     -----
     Kroll (2015), section 5, "Fine-tuning of the attack" and Table 3.
     """
-    sigma_deg = check_real(sigma_deg, "sigma_deg", low=0)
-    n_pairs = check_integer(n_pairs, "n_pairs", low=2, why="a variance needs two pairs")
     afford(400 * n_pairs, "n_pairs", f"{n_pairs:,} pairs of points", "draw fewer")
     rng = check_rng(rng)
     lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)

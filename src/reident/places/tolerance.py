@@ -25,6 +25,7 @@ from reident.base import (
     check_integer,
     check_real,
     check_rng,
+    checked,
 )
 from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz
@@ -69,6 +70,7 @@ class ToleranceIntervals:
         return iter((self.lo, self.hi))
 
 
+@checked
 def tolerance_intervals(
     lat: ArrayLike,
     lon: ArrayLike,
@@ -118,7 +120,6 @@ def tolerance_intervals(
     number of simulations (erratum 1). Of several shortest intervals the lowest is taken. Time O(n_simulations n^2 d);
     memory O(n^2) and at most about .5 GB for the simulated distances: blocks of pairs replay the same simulations.
     """
-    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
     return simulate_intervals(
         lat,
         lon,

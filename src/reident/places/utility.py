@@ -14,7 +14,6 @@ from reident.base import (
     FloatArray,
     Real,
     Whole,
-    check_choice,
     check_distance_matrix,
     check_integer,
     check_real,
@@ -115,6 +114,7 @@ def small_distances_kept(
     return _remaining(float(original[near].mean()), float(np.abs(release - original)[near].mean()))
 
 
+@checked
 def clustering_agreement(
     d_original: ArrayLike,
     d_release: ArrayLike,
@@ -149,7 +149,6 @@ def clustering_agreement(
 
     both = _both(d_original, d_release, 2)
     n_clusters = check_integer(n_clusters, "n_clusters", low=2, high=len(both[0]))
-    check_choice(linkage, "linkage", ["single", "complete", "average"])
     trees = (hierarchy.linkage(squareform(d, checks=False), linkage) for d in both)
     return float(adjusted_rand_score(*(hierarchy.fcluster(tree, n_clusters, "maxclust") for tree in trees)))
 
@@ -246,6 +245,7 @@ def _statistic_kept(
     return max(0.0, 1 - float(np.mean(changes))) if changes else float("nan")
 
 
+@checked
 def distance_utilities(
     d_original: ArrayLike,
     d_release: ArrayLike,
@@ -283,15 +283,11 @@ def distance_utilities(
         If a matrix is no distance matrix, or an option breaks its rule.
     """
     original, release = _both(d_original, d_release, 3)
-    for name, length in (("small_km", small_km), ("band_km", band_km), ("bandwidth_km", bandwidth_km)):
-        check_real(length, name, low=0, open_low=True)
-    check_integer(neighbours, "neighbours", low=1)
-    clusters = min(check_integer(n_clusters, "n_clusters", low=2), len(original))
     small = np.triu(original < small_km, 1)
     row: dict[str, Any] = {
         "nearest_neighbour": nearest_neighbour_agreement(original, release),
         "small_error_km": float(np.abs(release - original)[small].mean()) if small.any() else float("nan"),
-        "clusters_ari": clustering_agreement(original, release, n_clusters=clusters),
+        "clusters_ari": clustering_agreement(original, release, n_clusters=min(n_clusters, len(original))),
         "gwr_overlap": gwr_weight_overlap(original, release, bandwidth_km=bandwidth_km),
     }
     if values is None:

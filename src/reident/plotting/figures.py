@@ -80,27 +80,13 @@ class Figures:
         return figure, list(axes.flat[:n])
 
     def finish(
-        self,
-        figure: Figure,
-        name: str,
-        title: str,
-        caption: str,
-        keys: Mapping[str, Mapping[str, Any]] | None = None,
+        self, figure: Figure, name: str, title: str, caption: str, keys: Mapping[str, Mapping[str, Any]] | None = None
     ) -> Markdown:
-        """Set the title and one legend at the foot, show and save the figure, and return the caption.
+        """Set the title and one legend at the foot, show and save the figure as `name`, and return the caption.
 
-        Parameters
-        ----------
-        figure : Figure
-            From `panels`.
-        name : str
-            The name of the file.
-        title : str
-            The finding. Numbers in it are computed.
-        caption : str
-            Conditions, data, and the meaning of bars.
-        keys : mapping of label to line style, optional
-            The legend: ``{"ours": {"color": BLUE, "marker": "o"}, "published": {"color": BLUE} | PUBLISHED}``.
+        The `title` is the finding, with computed numbers; the `caption` gives conditions, data, and the meaning of
+        bars. The legend has a key a label: ``{"ours": {"color": BLUE, "marker": "o"}, "published": {"color": BLUE} |
+        PUBLISHED}``.
         """
         figure.suptitle(
             textwrap.fill(title, int(self.width_mm / 1.9)), x=0.01, ha="left", fontsize=9, fontweight="bold"

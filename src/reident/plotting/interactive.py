@@ -32,19 +32,8 @@ def map_data(
 ) -> dict[str, Any]:
     """Return the data of the script as plain numbers, rounded so that the same frame gives the same bytes.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As `ru_frame` returns, one panel. With a column `refused`, a release that has a text there is within no limit.
-    limit : float, default 0.25
-        Where the limit stands at first; the axis of risk shows it.
-    codes : mapping of (method, value) to str, optional
-        The code that makes a release, shown after a click on it.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a column is absent, or the frame has several panels.
+    Parameters and errors are those of `ru_map_page`. With a column `refused` in `frame`, a release that has a text
+    there is within no limit.
     """
     panel = check_one_panel(frame)
     limit = check_real(limit, "limit", low=0, high=1, why="a risk is a share of persons or of claims")
@@ -106,23 +95,14 @@ def _plain(value: Any) -> float | None:
 
 
 def ru_map_part(
-    frame: pd.DataFrame,
-    name: str,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
+    frame: pd.DataFrame, name: str, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
     state = {"data": map_data(frame, limit=limit, codes=codes), "limit": limit}
     return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
-def ru_map_page(
-    frame: pd.DataFrame,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
-) -> str:
+def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None) -> str:
     """Return one HTML page with the map; it needs neither network nor library.
 
     Parameters
@@ -149,10 +129,7 @@ def ru_map_page(
 
 
 def ru_map_widget(
-    frame: pd.DataFrame | None = None,
-    *,
-    limit: float = 0.25,
-    codes: Mapping[tuple[str, str], str] | None = None,
+    frame: pd.DataFrame | None = None, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 

@@ -88,23 +88,11 @@ def is_wide(utility: pd.Series) -> bool:
 
 
 def ru_points(trials: pd.DataFrame, by: str, *, risk: str, utility: str, draws: str = "dataset") -> pd.DataFrame:
-    """Return mean utility and risk of each release, and half the 95 % interval of the risk.
+    """Return mean `utility` and `risk` of each release, and `half` the 95 % interval of the risk, indexed by `by`.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        One row a trial.
-    by : str
-        The column that tells the releases apart, such as the size of the noise.
-    risk, utility : str
-        Columns of `trials`.
-    draws : str
-        The column whose values are independent draws: the interval is Student's over their means.
-
-    Returns
-    -------
-    DataFrame
-        `utility`, `risk` and `half`, indexed by `by`, in its order.
+    `trials` has one row a trial; `risk` and `utility` are its columns, `by` the column that tells the releases apart,
+    such as the size of the noise. The values of the column `draws` are independent: the interval is Student's over
+    their means.
     """
     means = trials.groupby([by, draws])[[utility, risk]].mean()
     n = means.groupby(by).size()
@@ -126,20 +114,9 @@ def draw_ru_curve(
 ) -> pd.DataFrame:
     """Draw the curve of a method, ring its most useful release within the limit, and return the releases within it.
 
-    Parameters
-    ----------
-    ax : Axes
-        Of a frame made by `frame_ru_map`.
-    points : DataFrame
-        As `ru_points` or `ru_frame` returns them; the risk is a share, and so are the ends of its interval.
-    limit : float, optional
-        Largest tolerated risk: the most useful release whose interval ends below it is ringed.
-    colour, line, marker
-        Style of the curve.
-    unit : str or None
-        Written behind the values of the index at both ends of the curve; None labels neither end.
-    shifts : pair of pairs
-        Where the labels of the first and the last release stand, in points from them.
+    `ax` is framed by `frame_ru_map`; `points` are as `ru_points` or `ru_frame` returns them, risks are shares. Ringed
+    is the most useful release whose interval ends below `limit`. `unit` is written behind the values of the index at
+    both ends of the curve, None labels neither; `shifts` place these two labels, in points from the releases.
     """
     x, y = points["utility"], points["risk"]
     if x.min() == x.max():  # a scale needs two ends
@@ -189,20 +166,9 @@ def frame_ru_map(
 ) -> None:
     """Set scales and labels of a risk-utility map: the limit, the original, and the corner that is good.
 
-    Parameters
-    ----------
-    ax : Axes
-        Drawn on.
-    limit : float
-        Largest tolerated risk, a dotted line.
-    risk, utility : str
-        Labels of the axes, with units.
-    lowest : float
-        The lowest risk that is drawn; the axis begins a little below it.
-    log : bool
-        Draw utility on a logarithmic scale.
-    original : pair, optional
-        Utility and risk of the original data, a star; utility None puts it at the right border (infinite utility).
+    `limit` is the largest tolerated risk, a dotted line; `risk` and `utility` are the labels of the axes, with units.
+    The axis of risk begins a little below `lowest`; that of utility is logarithmic if `log`. The star of the `original`
+    data stands at its utility (None: infinite, at the right border) and risk.
     """
     ax.axhline(limit, color="black", linewidth=0.7, linestyle=":")
     ax.set(ylim=(max(-0.03, min(lowest, limit) - 0.2), 1.06), ylabel=risk, xlabel=utility)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident.base import DataError, FloatArray, Real, check_real, check_vector
+from reident.base import DataError, FloatArray, Real, check_real, check_vector, checked
 
 
 def self_information(probability: float) -> float:
@@ -90,6 +90,7 @@ def _distribution(values: Any, name: str) -> FloatArray:
     return p
 
 
+@checked
 def privacy_loss_bound(
     left: ArrayLike, right: ArrayLike, *, level: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.95
 ) -> float:
@@ -131,7 +132,6 @@ def privacy_loss_bound(
     from scipy.stats import beta  # takes longer to import than the rest of the package
 
     first, second = (np.sort(check_vector(sample, name)) for sample, name in ((left, "left"), (right, "right")))
-    check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     if not first.size or not second.size:
         raise DataError(f"`left` and `right` must have answers, got {first.size} and {second.size}")
     outcomes = np.unique(np.concatenate([first, second]))

@@ -24,10 +24,10 @@ from reident.base import (
     check_columns,
     check_integer,
     check_listed,
-    check_real,
     check_rng,
     check_table,
     check_vector,
+    checked,
     how_many,
     is_key,
 )
@@ -228,6 +228,7 @@ class SamplingExposure:
     exposed_share: float
 
 
+@checked
 def sampling_exposure(
     table: pd.DataFrame,
     *,
@@ -261,7 +262,6 @@ def sampling_exposure(
     Vanhoef (2012), section 3.2. Persons outside the sample are not exposed, so that the average hides the harm.
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-    check_real(rate, "rate", low=0, high=1, open_low=True)
     ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
     sampled = check_rng(rng).random(len(table)) < rate
     alone = _alone(ids)
@@ -293,6 +293,7 @@ class AveragingAttack:
     epsilon_spent: float
 
 
+@checked
 def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1, unit="queries")]) -> AveragingAttack:
     """Ask a noisy query again and again and average: independent noise of mean 0 goes away.
 
@@ -318,7 +319,6 @@ def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1
     number: a `Budget` stops the attack.
     """
     check_callable(query, "query")
-    check_integer(n_repeats, "n_repeats", low=1)
     afford(200 * n_repeats, "n_repeats", f"{n_repeats:,} answers", "a few thousand tell the same")
     answers = call_given(lambda: [query() for _ in range(n_repeats)], "query")
     try:

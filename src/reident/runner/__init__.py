@@ -24,14 +24,7 @@ from reident.base import (
 from reident.experiments.decide import SCHEDULE
 from reident.runner._execute import reason
 from reident.runner._parameters import check_parameters, notebook_defaults, notebook_title
-from reident.runner.experiments import (
-    PROFILES,
-    experiments,
-    notebooks,
-    profile_parameters,
-    read_minutes,
-    read_profile,
-)
+from reident.runner.experiments import PROFILES, experiments, notebooks, profile_parameters, read_minutes, read_profile
 from reident.runner.notebook_runs import NotebookRun, keys_of, run_notebooks
 from reident.runner.report import read_claims, read_findings, read_records, write_index
 
@@ -59,13 +52,9 @@ def study_runs(
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
     `names` are experiments, stems of documents, or notebooks; none means every experiment. They start in the order of
-    ``full.yaml``, the longest quick run first, so that no long one is left to run alone. They overlap up to `jobs`;
-    the sweeps inside share the other processors. Those of the `full` profile use all.
-
-    Raises
-    ------
-    ParameterError
-        If a name is none of these, or the profile is unknown.
+    ``full.yaml``, the longest quick run first, so that no long one is left to run alone. They overlap up to `jobs`; the
+    sweeps inside share the other processors. Those of the `full` profile use all. An unknown name or profile is a
+    `ParameterError`.
     """
     check_choice(profile, "profile", PROFILES)
     jobs = check_integer(jobs, "jobs", low=1)
@@ -99,7 +88,7 @@ def reproduce(
     budget_min: float | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Run the notebooks of documents and write the index page ``out/index.html``.
+    """Run the notebooks of documents, write the index page ``out/index.html``, and return the record of each run.
 
     Parameters
     ----------
@@ -119,11 +108,6 @@ def reproduce(
         With `decide`: start no look that would end after so many minutes.
     options
         `force`, `retry_failed`, `scheduler` and `progress` of `run_notebooks`.
-
-    Returns
-    -------
-    list of dict
-        The record of each run.
 
     Raises
     ------
@@ -150,10 +134,7 @@ def page_at_the_end(
 ) -> Iterator[Callable[[], Any]]:
     """Write the page over all runs, the files `names`, at the end, also after an error; yield its writer.
 
-    Raises
-    ------
-    DataError
-        If one of these files exists and was not written by the program, or cannot be written.
+    A file of that name that was not written by the program, or that cannot be written, is a `DataError`.
     """
     out = Path(out)
     check_replaceable(out, names)

@@ -36,10 +36,7 @@ _SIGN = "~"
 def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
     """Execute one notebook as the spec says (`notebook_runs` makes it), publish its folder and return the record.
 
-    Raises
-    ------
-    DataError
-        If the run cannot be stored, as on a full disk.
+    A run that cannot be stored, as on a full disk, is a `DataError`.
     """
     if spec["scheduler"]:
         import distributed

@@ -52,10 +52,7 @@ def notebook_title(notebook: str | Path) -> str:
 def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     """Return the parameters of a notebook with their defaults, from its one cell tagged `parameters`.
 
-    Raises
-    ------
-    DataError
-        If the file is no notebook, or no cell or several have the tag.
+    A file that is no notebook, or has no such cell or several, is a `DataError`.
     """
     return {name: default for name, (default, _) in _assignments(notebook).items()}
 
@@ -97,14 +94,8 @@ def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dic
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
     Integers are accepted for floats, lists for tuples. Elements of a list must be of a type in the default list. Where
-    the default is None, the annotation gives the type.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is unknown to the notebook, has another type, or is not plain JSON.
-    DataError
-        If the file is no notebook with one parameters cell.
+    the default is None, the annotation gives the type. A parameter that is unknown, of another type, or not plain JSON
+    is a `ParameterError`, a file that is no notebook a `DataError`.
     """
     assignments, file = _assignments(notebook), Path(notebook).name
     for name, value in parameters.items():

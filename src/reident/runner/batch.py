@@ -17,7 +17,6 @@ It is read by safe loading: it holds values, never code.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -30,18 +29,17 @@ import yaml
 from reident.base import (
     DataError,
     ParameterError,
-    check_choice,
     check_flag,
     check_integer,
     check_mapping,
     check_real,
     check_seed,
-    check_text,
     trial_seed,
 )
 from reident.data._yaml import read_yaml
 from reident.data.datasets import notebooks_folder
 from reident.experiments.results import RESULT
+from reident.experiments.sweep import expanded
 from reident.pages import write_page
 from reident.plotting import COLOURS, LINES, MARKERS, new_figure, save_figure
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
@@ -57,18 +55,14 @@ PICTURES = ("results.svg", "results.png")
 
 _PANELS = 4
 
-_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot", "timeout")
+_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "timeout")
 
 
 def read_sweep(file: str | Path) -> list[NotebookRun]:
     """Read a batch's file and return its runs, each named by its settings.
 
-    Raises
-    ------
-    DataError
-        If the file does not exist or is no YAML.
-    ParameterError
-        If it has unknown entries, no notebook, a bad grid, or repetitions of a notebook without `seed`.
+    A file that does not exist or is no YAML is a `DataError`; unknown entries, no notebook, a bad grid, or repetitions
+    of a notebook without `seed` are a `ParameterError`.
     """
     file = Path(file)
     entries = _load(file)
@@ -77,7 +71,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
         raise ParameterError(f"`{unknown[0]}` must be one of the entries {', '.join(_KEYS)} of {file.name}")
     notebook = _find(entries.get("notebook"), file)
     fixed = check_mapping(entries.get("parameters"), "parameters", optional=True)
-    settings = _settings(entries.get("grid"))
+    settings = expanded(entries["grid"]) if entries.get("grid") else [{}]
     repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(entries.get("seed", 0))
     timeout = entries.get("timeout")
@@ -86,7 +80,9 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
         raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")
     runs = []
-    for setting in settings:
+    for number, setting in enumerate(settings):
+        if setting in settings[:number]:
+            raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
         twice = sorted(set(setting) & set(fixed))
         if twice:
             raise ParameterError(f"`{twice[0]}` must stand either in `parameters` or in `grid`, got both")
@@ -102,25 +98,6 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
                 NotebookRun(_name(setting, repetition, parameters), notebook, parameters, page=pages, timeout=timeout)
             )
     return runs
-
-
-def _settings(grid: Any) -> list[dict[str, Any]]:
-    """Return the settings of a grid: the product of the lists of a mapping, or the mappings of a list."""
-    if not grid:
-        return [{}]
-    if isinstance(grid, Mapping):
-        for name, values in grid.items():
-            if not isinstance(values, list) or not values:
-                raise ParameterError(f"`grid` must give a list of values for {name!r}, got {values!r}")
-        settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-    elif isinstance(grid, list) and all(isinstance(setting, Mapping) for setting in grid):
-        settings = [dict(setting) for setting in grid]
-    else:
-        raise ParameterError(f"`grid` must be a mapping of lists or a list of mappings, got {grid!r}")
-    for number, setting in enumerate(settings):
-        if setting in settings[:number]:
-            raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
-    return settings
 
 
 def _load(file: Path) -> dict[str, Any]:
@@ -155,57 +132,38 @@ def _name(setting: Mapping[str, Any], repetition: int, parameters: Mapping[str, 
     return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
-def batch(
-    file: str | Path,
-    out: str | Path,
-    *,
-    jobs: int = 1,
-    **options: Any,
-) -> list[dict[str, Any]]:
+def batch(file: str | Path, out: str | Path, *, jobs: int = 1, **options: Any) -> list[dict[str, Any]]:
     """Run a notebook over a grid, resume an interrupted batch, and write its index page.
 
     `jobs` notebooks run at once. The results that they declared (`reident.experiments.results.declare`) are collected
     over all runs in ``results.parquet``, and stand on the page as a table and a plot; other runs in `out` are listed
     apart. `options` are `force`, `retry_failed`, `scheduler` and `progress` of `reident.runner.run_notebooks`.
     """
-    runs = read_sweep(file)
-    entries = _load(Path(file))
-    plot = read_plot(entries.get("plot") or {})
+    runs, title = read_sweep(file), Path(file).stem
     keys = keys_of(runs, out)
-    page: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **page), ("index.html", RESULTS, *PICTURES)):
-        return run_notebooks(runs, out, at_once=jobs, label=Path(file).stem, **options)
+    with page_at_the_end(out, lambda: write_table(out, keys, title=title), ("index.html", RESULTS, *PICTURES)):
+        return run_notebooks(runs, out, at_once=jobs, label=title, **options)
 
 
-def write_table(
-    out: str | Path,
-    keys: Mapping[str, str],
-    *,
-    title: str,
-    plot: Mapping[str, Any] | None = None,
-    repeated: bool = False,
-) -> Path:
+def write_table(out: str | Path, keys: Mapping[str, str], *, title: str) -> Path:
     """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
 
-    `keys` are those of the batch's runs, by name; other runs are listed apart. Where runs are `repeated`, means are
-    over their seeds, too. A plot with a column that the results lack raises `ParameterError` once the page is written.
+    `keys` are those of the batch's runs, by name; other runs are listed apart. Means are over seeds where another
+    parameter differs, too.
     """
     out = Path(out)
     others = {record["name"]: record for record in read_records(out)}
     records = [others.pop(name) for name, key in keys.items() if name in others and others[name].get("key") == key]
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
     results, varied = collect(out, records)
-    settings = [name for name in varied if not (repeated and name == "seed")]
+    settings = [name for name in varied if name != "seed"] or varied
     for earlier in (RESULTS, *PICTURES):
         (out / earlier).unlink(missing_ok=True)
-    picture, refused = None, ""
+    picture = None
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
-        try:
-            picture = draw(results, settings, plot or read_plot({}), out)
-        except ParameterError as error:
-            refused = str(error)
-    page = write_page(
+        picture = draw(results, settings, out)
+    return write_page(
         out / "index.html",
         "sweep",
         title=title,
@@ -217,11 +175,7 @@ def write_table(
         n_results=len(results),
         file=RESULTS,
         plot="" if picture is None else picture.name,
-        refused=refused,
     )
-    if refused:
-        raise ParameterError(f"{refused}; all else is on {page}, and the same batch with another plot repeats no run")
-    return page
 
 
 def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -235,22 +189,6 @@ def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None)
         "error": failure(record),
         "seconds": record["seconds"],
     }
-
-
-def read_plot(entry: Any) -> dict[str, Any]:
-    """Return the entry ``plot`` of a batch's file: means of the columns `y` against `x`, a line a value of `by`."""
-    if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
-        raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
-    plot: dict[str, Any] = {"x": None, "y": [], "by": None} | dict(entry)
-    if not isinstance(plot["y"], list):
-        plot["y"] = [plot["y"]]
-    for name in ("x", "by"):
-        check_text(plot[name], f"plot: {name}")
-    for column in plot["y"]:
-        check_text(column, "plot: y", optional=False)
-    if plot["x"] is not None and plot["x"] in (plot["by"], *plot["y"]):
-        raise ParameterError(f"`plot` must give x a column of its own, got {plot['x']!r} twice")
-    return plot
 
 
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
@@ -300,23 +238,19 @@ def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return results.groupby(list(keys), dropna=False, sort=False)[measures].mean().reset_index()
 
 
-def draw(results: pd.DataFrame, varied: Sequence[str], plot: Mapping[str, Any], folder: Path) -> Path | None:
-    """Draw the means against a parameter and return the picture; None where no parameter is a number."""
-    numbers = [name for name in varied if name != plot["by"] and pd.api.types.is_numeric_dtype(results[name])]
-    columns = list(results.columns)
-    x = check_choice(plot["x"], "plot: x", columns) if plot["x"] else next(iter(numbers), None)
+def draw(results: pd.DataFrame, varied: Sequence[str], folder: Path) -> Path | None:
+    """Draw the means against the first parameter that is a number, a line a value of the next; return the picture."""
+    x = next((name for name in varied if pd.api.types.is_numeric_dtype(results[name])), None)
     if x is None:
         return None
-    others = (name for name in varied if name not in (x, "seed"))
-    by = check_choice(plot["by"], "plot: by", columns) if plot["by"] else next(others, None)
+    by = next((name for name in varied if name != x), None)
     values = means(results, [x, by] if by else [x]).sort_values(x)
     bounds = ("_low", "_high", "_published", "_se")
-    measures = [name for name in values.columns if name not in (x, by) and not name.endswith(bounds)]
-    y = [check_choice(name, "plot: y", measures) for name in plot["y"]] or measures[:_PANELS]
-    if not y:
+    measures = [name for name in values if name not in (x, by) and not name.endswith(bounds)][:_PANELS]
+    if not measures:
         return None
-    figure, axes = new_figure(1, len(y), size=(3.6 * len(y), 3.4), squeeze=False)
-    for ax, measure in zip(axes[0], y, strict=True):
+    figure, axes = new_figure(1, len(measures), size=(3.6 * len(measures), 3.4), squeeze=False)
+    for ax, measure in zip(axes[0], measures, strict=True):
         lines = values.pivot_table(measure, x, by, sort=False) if by else values.set_index(x)[[measure]]
         ax.set_prop_cycle(color=COLOURS, marker=MARKERS, linestyle=LINES)
         ax.plot(lines.index, lines, label=[*map(str, lines)], markersize=4, linewidth=1.2)

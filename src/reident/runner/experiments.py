@@ -90,12 +90,8 @@ def figure_names(notebook: str | Path) -> list[str]:
 def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:
     """Execute the notebook of a run in `out` again with its stored trials, once for each of the formats.
 
-    Returns the folder of the figures, in `target`.
-
-    Raises
-    ------
-    DataError
-        If the experiment has not been run in `out`, or its notebook fails.
+    Returns the folder of the figures, in `target`. An experiment that was not run in `out`, or that fails, is a
+    `DataError`.
     """
     record = Path(out) / name / RECORD
     if not record.is_file():

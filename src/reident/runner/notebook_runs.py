@@ -39,27 +39,14 @@ _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """Describe one execution of a notebook.
+    """Describe one execution of a notebook."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the run's folder: letters, digits, ``_``, ``-``, ``.``.
-    notebook : path
-        The notebook, with exactly one cell tagged `parameters`.
-    parameters : dict
-        Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
-    page : bool
-        Whether to render a page without code.
-    timeout : float, optional
-        Seconds after which the run is stopped and counts as failed.
-    """
-
-    name: str
-    notebook: Path
+    name: str  # of the run's folder: letters, digits, "_", "-", "."
+    notebook: Path  # with exactly one cell tagged `parameters`
+    #: Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
     parameters: dict[str, Any] = field(default_factory=dict)
-    page: bool = True
-    timeout: float | None = None
+    page: bool = True  # whether to render a page without code
+    timeout: float | None = None  # seconds after which the run is stopped and counts as failed
 
 
 def run_notebooks(
@@ -74,7 +61,7 @@ def run_notebooks(
     label: str = "notebooks",
     each: Callable[[], Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Execute notebooks, several at once, and publish each in a folder of its own.
+    """Execute notebooks, several at once, and publish each in a folder of its own; return their records in this order.
 
     A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
     versions ended well. A notebook that fails is stored with its error, and the others go on.
@@ -89,21 +76,12 @@ def run_notebooks(
         How many notebooks run at the same time.
     scheduler : str, optional
         The address of a dask scheduler whose workers execute the notebooks; they must have access to `out`.
-    force : bool, default False
-        Run also what has ended well before.
-    retry_failed : bool, default True
-        Run again what has failed before with the same key.
-    progress : bool, default True
-        Show progress.
-    label : str
-        Name of the progress bar.
+    force, retry_failed : bool
+        Run also what has ended well before; run again what has failed before with the same key.
+    progress, label : bool, str
+        Show a progress bar of this name.
     each : callable, optional
         Called after every run, for example to write an index page.
-
-    Returns
-    -------
-    list of dict
-        The record of each run, in the order of `runs`.
 
     Raises
     ------

@@ -23,7 +23,6 @@ from reident.base import (
     Whole,
     check_columns,
     check_distance_matrix,
-    check_integer,
     check_table,
     checked,
 )
@@ -83,6 +82,7 @@ def distances_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
     return float(np.clip(np.corrcoef(original, release)[0, 1], 0.0, 1.0))
 
 
+@checked
 def neighbours_kept(
     original_km: ArrayLike, release_km: ArrayLike, *, n_neighbours: Annotated[int, Whole(1, unit="records")] = 10
 ) -> float:
@@ -108,7 +108,7 @@ def neighbours_kept(
         If a matrix is no distance matrix, the two differ in size, or there are too few records.
     """
     original, release = _distances(original_km, release_km)
-    count = min(check_integer(n_neighbours, "n_neighbours", low=1), len(original) - 2)
+    count = min(n_neighbours, len(original) - 2)
     both = _nearest(original, count) & _nearest(release, count)
     return float(both.sum()) / (count * len(original))
 

@@ -32,17 +32,13 @@ _WORDS = {
 
 @lru_cache(maxsize=16)
 def network(name: str) -> Network:
-    """Return a graph of the experiments.
+    """Return a graph of the experiments, or of a file named as `pinned` returns it.
 
-    Parameters
-    ----------
-    name : str
-        ``"enron"``, ``"powergrid"``, ``"caltech36"``, ``"bowdoin47"``, ``"american75"``: the thesis's (Table 9.1).
-        ``"les_miserables"``: characters of the novel that appear together (77 nodes).
-        ``"power_law_cluster"``: Holme and Kim's model with the size of Caltech (769 nodes, about 16,500 edges).
-        ``"communities"``: groups of 16 to 84 nodes with many edges inside and few between.
-        ``"small_world"``: 1,000 nodes of mean degree 2.7, as sparse as the power grid.
-        ``"preferential_attachment_<n>"``: n nodes, 5 edges each. Or a file, as `pinned` returns it.
+    "enron", "powergrid", "caltech36", "bowdoin47" and "american75" are the thesis's (Table 9.1); "les_miserables" joins
+    characters of the novel that appear together (77 nodes); "power_law_cluster" is Holme and Kim's model with the size
+    of Caltech (769 nodes, about 16,500 edges); "communities" has groups of 16 to 84 nodes with many edges inside and
+    few between; "small_world" 1,000 nodes of mean degree 2.7, as sparse as the power grid;
+    "preferential_attachment_<n>" n nodes, 5 edges each.
     """
     import networkx as nx
 

@@ -50,12 +50,8 @@ def netflix_trial(
 ) -> Row:
     """Release ratings under a defence of `DEFENCES` and attack users with `n_known` roughly known ratings.
 
-    Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked.
-
-    Returns
-    -------
-    dict
-        Shares of attacked users that are named, and rightly.
+    Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked: returns
+    the shares of them that are named, and rightly.
     """
     sizes = n_users, n_items, n_ratings
     ratings = _simulated(*sizes)[0]

@@ -30,14 +30,12 @@ from reident.queries import (
 from reident.queries.median_mechanism import small_databases
 from reident.queries.pan_private import density_error_bound
 
-# -- tests of the promise (5.2) --------------------------------------------------------------------------------------
-
 #: Candidates of the exponential mechanism: the loss of choosing one of them comes near epsilon where they are many.
 CANDIDATES = 8
 
 
 def loss_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int) -> Row:
-    """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
+    """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below (5.2)."""
     first, second = (_answers(mechanism, epsilon, n, side, rng) for side in (0, 1))
     promised = 2 * epsilon if mechanism.startswith("density") else epsilon
     return {"promised": promised, "shown": privacy_loss_bound(first, second, level=0.99)}
@@ -67,14 +65,11 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) 
     return views
 
 
-# -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------
-
-
 _adult = cache(load_adult)
 
 
 def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000) -> Row:
-    """Release the distribution of education of `n` persons; an intruder guesses one person's value among two.
+    """Release the distribution of education of `n` persons; an intruder guesses one value among two (5.5).
 
     The intruder knows all other values. `mechanism` is "histogram", "a query a category" or "randomised response";
     `games` are the guesses.
@@ -113,8 +108,6 @@ def _guess_reports(epsilon: float, m: int, games: int, rng: Generator) -> float:
     return float((reports == 0).mean() + 0.5 * (reports > 1).mean())
 
 
-# -- k-means (5.6) and the median mechanism (5.7) --------------------------------------------------------------------
-
 KMEANS_VARIANTS: dict[str, Parameters] = {
     "as printed: random start": {"start": "random", "empty": "keep"},
     "spread start": {"empty": "keep"},
@@ -125,7 +118,7 @@ KMEANS_VARIANTS: dict[str, Parameters] = {
 
 
 def kmeans_trial(rng: Generator, *, variant: str, epsilon: float, n: int = 10_000) -> Row:
-    """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS`."""
+    """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS` (5.6)."""
     middles = rng.uniform(0.15, 0.85, (4, 2))
     points = np.clip(middles[rng.integers(0, 4, n)] + rng.normal(0, 0.06, (n, 2)), 0, 1)
     clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
@@ -134,7 +127,7 @@ def kmeans_trial(rng: Generator, *, variant: str, epsilon: float, n: int = 10_00
 
 
 def median_trial(rng: Generator) -> Row:
-    """Answer 200 random counts of a small table by the median mechanism and by Laplace noise, at epsilon 5 in all."""
+    """Answer 200 counts of a small table by the median mechanism and by Laplace noise, at epsilon 5 in all (5.7)."""
     data, unit = np.array([3, 0, 1, 2]), 300
     queries, epsilon = rng.integers(0, 2, (200, 4)), 5
     median = MedianMechanism(
@@ -147,9 +140,6 @@ def median_trial(rng: Generator) -> Row:
         "error": np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean(),
         "laplace_error": np.abs(noise).mean(),
     }
-
-
-# -- the exponential mechanism (6.1) ---------------------------------------------------------------------------------
 
 
 @cache
@@ -182,7 +172,7 @@ def _classified(normals: FloatArray) -> IntArray:
 
 
 def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
-    """Choose a hyperplane by the exponential mechanism, or add noise to the coordinates of the best one.
+    """Choose a hyperplane by the exponential mechanism (6.1), or add noise to the coordinates of the best one.
 
     `method` is "exponential mechanism", "exponential mechanism, monotone score" or "noise on coordinates".
     """
@@ -197,11 +187,8 @@ def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
     return {"accuracy": scores[choice.position] / len(hyperplane_points())}
 
 
-# -- pan-private density (6.2) ---------------------------------------------------------------------------------------
-
-
 def density_trial(rng: Generator, *, universe: int, epsilon: float, density: float = 0.3) -> Row:
-    """Estimate the density of a stream over a universe of this size."""
+    """Estimate the density of a stream over a universe of this size (6.2)."""
     present = rng.permutation(universe)[: round(density * universe)]
     counter = PanPrivateDensity(universe, epsilon=epsilon, rng=rng)
     counter.update(rng.choice(present, 3 * universe) if present.size else present)
@@ -214,20 +201,12 @@ def density_trial(rng: Generator, *, universe: int, epsilon: float, density: flo
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
-# -- degree sequences of networks (7.4) --------------------------------------------------------------------------------
-
 GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
 
 
 @cache
 def graph_degrees(name: str) -> IntArray:
-    """Return the degrees of a graph in decreasing order.
-
-    Raises
-    ------
-    DataError
-        For the power grid, if its file is not in the folder named by REIDENT_DATA.
-    """
+    """Return the degrees of a graph in decreasing order; the power grid's file must be in the folder REIDENT_DATA."""
     graph = {
         "karate club": nx.karate_club_graph,
         "les miserables": nx.les_miserables_graph,
@@ -248,7 +227,7 @@ def available_graphs() -> list[str]:
 
 
 def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:
-    """Publish a degree sequence that hides "an edge", "five edges" or "a node"; return errors over the mean degree.
+    """Publish degrees (7.4) that hide "an edge", "five edges" or "a node"; return errors over the mean degree.
 
     A node has up to n - 1 edges: hiding it is hiding so many. `blind_error` is that of the median for every degree.
     """

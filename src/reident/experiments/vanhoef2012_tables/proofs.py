@@ -14,11 +14,9 @@ from reident.base import PrivacyWarning
 from reident.queries import choice_probabilities, min_entropy, statistical_distance
 from reident.queries.kmeans import STEPS, cluster_queries
 
-# -- chapter 2 -------------------------------------------------------------------------------------------------------
-
 
 def laplace_ratio(scale: float) -> float:
-    """Return the largest log ratio of Lap(scale) at two places, in units of their distance over the scale."""
+    """Return the largest log ratio of Lap(scale) at two places, over their distance / scale (chapter 2)."""
     y = np.linspace(-8, 8, 65)
     here, other = (axis[~np.eye(len(y), dtype=bool)] for axis in np.meshgrid(y, y))
     ratio = stats.laplace.logpdf(here, scale=scale) - stats.laplace.logpdf(other, scale=scale)
@@ -26,13 +24,13 @@ def laplace_ratio(scale: float) -> float:
 
 
 def largest_event_difference(first: Any, second: Any) -> float:
-    """Return the largest difference of the probabilities of one event, over all events."""
+    """Return the largest difference of the probabilities of one event, over all events (chapter 2)."""
     events = np.array(list(itertools.product([0, 1], repeat=len(first))))
     return float((events @ (np.asarray(first) - np.asarray(second))).max())
 
 
 def processing_excess(rng: Generator, n_draws: int = 200) -> float:
-    """Return by how much a randomised function raises the statistical distance of two variables at most."""
+    """Return by how much a randomised function raises the statistical distance of two variables at most (2)."""
     worst = -math.inf
     for _ in range(n_draws):
         first, second = rng.dirichlet(np.full(6, 0.3), 2)
@@ -42,9 +40,6 @@ def processing_excess(rng: Generator, n_draws: int = 200) -> float:
         images = statistical_distance(*(p @ function / (p @ function).sum() for p in (first, second)))
         worst = max(worst, images - statistical_distance(first, second))
     return worst
-
-
-# -- chapter 4 -------------------------------------------------------------------------------------------------------
 
 
 def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
@@ -72,9 +67,6 @@ def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_dra
         ]  # fmt: skip
         worst = max(worst, float(mass[low].sum()))
     return worst
-
-
-# -- chapter 5 -------------------------------------------------------------------------------------------------------
 
 
 def vector_loss() -> float:
@@ -131,9 +123,6 @@ def histogram_sensitivity(rng: Generator) -> float:
     return float(max(changes))
 
 
-# -- chapter 6 -------------------------------------------------------------------------------------------------------
-
-
 def choice_loss(epsilon: float = 0.7) -> float:
     """Return the largest loss of the exponential mechanism, in units of epsilon.
 
@@ -161,9 +150,6 @@ def claim_failure(universe: int, epsilon: float, density: float) -> float:
     # P(k <= m) of the noise; it is symmetric.
     inside = stats.dlaplace.cdf(np.ceil(reach - gap) - 1, epsilon) - stats.dlaplace.cdf(np.floor(-reach - gap), epsilon)
     return float(1 - ones @ inside)
-
-
-# -- chapter 7 -------------------------------------------------------------------------------------------------------
 
 
 def degree_sensitivities() -> dict[str, int]:

@@ -111,9 +111,6 @@ def intersection_trial(
     ]  # fmt: skip
 
 
-# -- tables or histograms (1.6, 5.4) ---------------------------------------------------------------------------------
-
-
 def argument_trial(
     rng: Generator, *, method: str, strength: float, sensitive: str = "occupation", releases: int = 5,
     n_common: int = 1200, n_own: int = 1200, table: str = "", quasi: Sequence[str] = QUASI,

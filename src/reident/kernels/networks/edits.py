@@ -9,19 +9,19 @@ from reident.kernels.networks.edgeset import contains, insert, remove, set_of_ed
 from reident.kernels.networks.network import has_edge
 from reident.kernels.networks.realise import stubs_of
 
-# The graph that is being edited is its rows, less the set `removed`, plus the set `added`; the two sets stay disjoint
-# from and inside the rows, so that together they are the net difference at any time.
+# A graph that is edited is (indptr, indices, added, removed): its rows, plus one set of edges, less another. The two
+# sets stay disjoint from and inside the rows, so that together they are the net difference at any time.
 
 
 @jit
-def _joined(indptr, indices, added, removed, u, v):
-    if contains(added, u, v):
-        return True
-    return has_edge(indptr, indices, u, v) and not contains(removed, u, v)
+def _joined(graph, u, v):
+    indptr, indices, added, removed = graph
+    return contains(added, u, v) or (has_edge(indptr, indices, u, v) and not contains(removed, u, v))
 
 
 @jit
-def _cut(indptr, indices, added, removed, u, v):
+def _cut(graph, u, v):
+    indptr, indices, added, removed = graph
     if has_edge(indptr, indices, u, v):
         insert(removed, u, v)
     else:
@@ -29,7 +29,8 @@ def _cut(indptr, indices, added, removed, u, v):
 
 
 @jit
-def _join(indptr, indices, added, removed, u, v):
+def _join(graph, u, v):
+    indptr, indices, added, removed = graph
     if has_edge(indptr, indices, u, v):
         remove(removed, u, v)
     else:
@@ -37,21 +38,23 @@ def _join(indptr, indices, added, removed, u, v):
 
 
 @jit
-def _free_neighbour(indptr, indices, added, removed, u, w, offset):
+def _free_neighbour(graph, u, w, offset):
     """Find an original neighbour x of u, still joined to it, that is neither w nor joined to w; -1 for none."""
+    indptr, indices, removed = graph[0], graph[1], graph[3]
     size = indptr[u + 1] - indptr[u]
     for i in range(size):
         x = np.int64(indices[indptr[u] + (i + offset) % size])
         if x == w or contains(removed, u, x):
             continue
-        if not _joined(indptr, indices, added, removed, x, w):
+        if not _joined(graph, x, w):
             return x
     return np.int64(-1)
 
 
 @jit
-def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
+def _raise_pair(graph, s, t, tries, rng):
     """Raise s and t by one each: take a random edge (x, y) out, put (s, x) and (t, y) in."""
+    indptr, indices, removed = graph[0], graph[1], graph[3]
     if indices.shape[0] == 0:
         return False
     for _ in range(tries):
@@ -67,18 +70,19 @@ def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
                 high = middle
         if (s == x or s == y) or (t == x or t == y) or contains(removed, x, y):
             continue
-        if _joined(indptr, indices, added, removed, s, x) or _joined(indptr, indices, added, removed, t, y):
+        if _joined(graph, s, x) or _joined(graph, t, y):
             continue
-        _cut(indptr, indices, added, removed, x, y)
-        _join(indptr, indices, added, removed, s, x)
-        _join(indptr, indices, added, removed, t, y)
+        _cut(graph, x, y)
+        _join(graph, s, x)
+        _join(graph, t, y)
         return True
     return False
 
 
 @jit
-def _lower_pair(indptr, indices, added, removed, s, t, rng):
+def _lower_pair(graph, s, t, rng):
     """Lower s and t by one each: take (s, x) and (t, y) out, put (x, y) in."""
+    indptr, indices, removed = graph[0], graph[1], graph[3]
     size = indptr[t + 1] - indptr[t]
     if size == 0:
         return False
@@ -91,10 +95,10 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
             y = np.int64(indices[indptr[t] + (i + offset) % size])
             if (y == x or y == s) or contains(removed, t, y):
                 continue
-            if not _joined(indptr, indices, added, removed, x, y):
-                _cut(indptr, indices, added, removed, s, x)
-                _cut(indptr, indices, added, removed, t, y)
-                _join(indptr, indices, added, removed, x, y)
+            if not _joined(graph, x, y):
+                _cut(graph, s, x)
+                _cut(graph, t, y)
+                _join(graph, x, y)
                 return True
     return False
 
@@ -110,19 +114,19 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
     """
     low = stubs_of(short, rng)
     high = stubs_of(excess, rng)
-    room = add_u.shape[0] + cut_u.shape[0] + 2 * (low.shape[0] + high.shape[0]) + 8
-    added = set_of_edges(add_u, add_v, add_u.shape[0], room)
-    removed = set_of_edges(cut_u, cut_v, cut_u.shape[0], room)
-    a = low.shape[0]
-    b = high.shape[0]
+    room = add_u.size + cut_u.size + 2 * (low.size + high.size) + 8
+    added = set_of_edges(add_u, add_v, add_u.size, room)
+    removed = set_of_edges(cut_u, cut_v, cut_u.size, room)
+    graph = indptr, indices, added, removed
+    a, b = low.size, high.size
     for i in range(b - 1, -1, -1):
         s = high[i]
         for j in range(a - 1, max(a - 65, -1), -1):
             t = low[j]
-            x = _free_neighbour(indptr, indices, added, removed, s, t, rng.integers(0, 1 << 30))
+            x = _free_neighbour(graph, s, t, rng.integers(0, 1 << 30))
             if x >= 0:
-                _cut(indptr, indices, added, removed, s, x)
-                _join(indptr, indices, added, removed, t, x)
+                _cut(graph, s, x)
+                _join(graph, t, x)
                 short[t] -= 1
                 excess[s] -= 1
                 a -= 1
@@ -131,71 +135,23 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
                 high[i] = high[b]
                 break
     for i in range(0, a - 1, 2):
-        s = low[i]
-        t = low[i + 1]
-        done = s != t and not _joined(indptr, indices, added, removed, s, t)
+        s, t = low[i], low[i + 1]
+        done = s != t and not _joined(graph, s, t)
         if done:
-            _join(indptr, indices, added, removed, s, t)
+            _join(graph, s, t)
         else:
-            done = _raise_pair(indptr, indices, added, removed, s, t, tries, rng)
+            done = _raise_pair(graph, s, t, tries, rng)
         if done:
             short[s] -= 1
             short[t] -= 1
     for i in range(0, b - 1, 2):
-        s = high[i]
-        t = high[i + 1]
-        done = s != t and _joined(indptr, indices, added, removed, s, t)
+        s, t = high[i], high[i + 1]
+        done = s != t and _joined(graph, s, t)
         if done:
-            _cut(indptr, indices, added, removed, s, t)
+            _cut(graph, s, t)
         else:
-            done = _lower_pair(indptr, indices, added, removed, s, t, rng)
+            done = _lower_pair(graph, s, t, rng)
         if done:
             excess[s] -= 1
             excess[t] -= 1
     return added, removed
-
-
-@jit
-def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
-    """Return the rows of the graph with some edges added (that it lacks) and some cut (that it has)."""
-    n = indptr.shape[0] - 1
-    change = np.zeros(n, np.int64)
-    touched = np.zeros(n, np.bool_)
-    for e in range(add_u.shape[0]):
-        change[add_u[e]] += 1
-        change[add_v[e]] += 1
-        touched[add_u[e]] = True
-        touched[add_v[e]] = True
-    removed = set_of_edges(cut_u, cut_v, cut_u.shape[0], cut_u.shape[0])
-    for e in range(cut_u.shape[0]):
-        change[cut_u[e]] -= 1
-        change[cut_v[e]] -= 1
-        touched[cut_u[e]] = True
-        touched[cut_v[e]] = True
-    new_ptr = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        new_ptr[i + 1] = new_ptr[i] + indptr[i + 1] - indptr[i] + change[i]
-    new = np.empty(new_ptr[n], np.int32)
-    fill = np.empty(n, np.int64)
-    for i in range(n):
-        fill[i] = new_ptr[i]
-    for i in range(n):
-        for p in range(indptr[i], indptr[i + 1]):
-            if not touched[i] or not contains(removed, i, np.int64(indices[p])):
-                new[fill[i]] = indices[p]
-                fill[i] += 1
-    for e in range(add_u.shape[0]):
-        new[fill[add_u[e]]] = add_v[e]
-        fill[add_u[e]] += 1
-        new[fill[add_v[e]]] = add_u[e]
-        fill[add_v[e]] += 1
-    for i in range(n):
-        if touched[i]:
-            # All but the added entries, which stand last, are sorted already.
-            for p in range(new_ptr[i] + 1, new_ptr[i + 1]):
-                value, at = new[p], p
-                while at > new_ptr[i] and new[at - 1] > value:
-                    new[at] = new[at - 1]
-                    at -= 1
-                new[at] = value
-    return new_ptr, new

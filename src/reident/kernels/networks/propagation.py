@@ -15,7 +15,29 @@ _SHORT, _NEAR = 64, 0.99
 
 
 @jit
-def best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work):
+def _touch(counts, touched, n_touched, ptr, indices, x):
+    """Count the neighbours of x, and list those that are met for the first time; return how many are listed."""
+    for q in range(ptr[x], ptr[x + 1]):
+        r = np.uintp(indices[q])
+        count = counts[r]
+        touched[n_touched] = r  # without a branch: it would be guessed wrongly half of the time
+        n_touched += np.uintp(count == 0)
+        counts[r] = count + 1
+    return n_touched
+
+
+@jit
+def _standing(best, first, second, total, squares, n):
+    """Return the best of n nodes and the eccentricity of its score, from sums over all scores; -1 if none scores."""
+    mean = total / n
+    variance = squares / n - mean * mean
+    if best < 0 or variance <= 0.0:
+        return np.int64(-1), 0.0
+    return np.int64(best), (first - second) / np.sqrt(variance)
+
+
+@jit
+def best_of_crawled(node, rows, other_rows, ahead, n_other, other_size, work):
     """Do as `best_match` where every node of both networks is crawled, in one pass over small arrays.
 
     `rows` and `other_rows` are the pointers and indices of both networks.
@@ -26,14 +48,8 @@ def best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, wo
     n_touched = np.uintp(0)
     for p in range(row_ptr[node], row_ptr[node + 1]):
         x = ahead[row_indices[p]]
-        if x < 0:
-            continue
-        for q in range(ptr[x], ptr[x + 1]):
-            r = np.uintp(indices[q])
-            count = counts[r]
-            touched[n_touched] = r  # without a branch: it would be guessed wrongly half of the time
-            n_touched += np.uintp(count == 0)
-            counts[r] = count + 1
+        if x >= 0:
+            n_touched = _touch(counts, touched, n_touched, ptr, indices, x)
     first = 0.0
     second = 0.0
     best = -1
@@ -51,12 +67,8 @@ def best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, wo
             best = r
         elif score > second:
             second = score
-    mean = total / n_other
-    variance = squares / n_other - mean * mean
-    if best < 0 or variance <= 0.0:
-        return np.int64(-1), 0.0, 0.0
     # The common factor of the node's own size cancels in the eccentricity.
-    return np.int64(best), (first - second) / np.sqrt(variance), first * inverse_root[size[node]]
+    return _standing(best, first, second, total, squares, n_other)
 
 
 @jit
@@ -102,12 +114,7 @@ def surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work,
             hubs[n_hubs] = x
             n_hubs += 1
             continue
-        for q in range(ptr[x], ptr[x + 1]):
-            r = np.uintp(indices[q])
-            count = counts[r]
-            touched[n_touched] = r
-            n_touched += np.uintp(count == 0)
-            counts[r] = count + 1
+        n_touched = _touch(counts, touched, n_touched, ptr, indices, x)
     if guess < 0:
         highest = 0.0
         for i in range(n_touched):
@@ -153,8 +160,8 @@ def best_match(node, side, other, ahead, back, size_both, size_in, work):
     `ahead` maps this side's nodes to the other's (-1: not mapped), `back` the other way; `size_*` count the mapped
     neighbours of this side's (0) and the other side's (1) nodes. The work arrays come in and go out as zeros.
 
-    Returns the best node (-1 if none scores), the eccentricity of its score among ALL nodes of the other side, zeros
-    included, and the score.
+    Returns the best node (-1 if none scores), and the eccentricity of its score among ALL nodes of the other side,
+    zeros included.
     """
     counts_both, counts_in, touched, _ = work
     n_touched = 0
@@ -212,21 +219,20 @@ def best_match(node, side, other, ahead, back, size_both, size_in, work):
             best = r
         elif score > second:
             second = score
-    n = back.shape[0]
-    mean = total / n
-    variance = squares / n - mean * mean
-    if best < 0 or variance <= 0.0:
-        return np.int64(-1), 0.0, 0.0
-    return np.int64(best), (first - second) / np.sqrt(variance), first
+    return _standing(best, first, second, total, squares, back.shape[0])
 
 
 @jit
-def _crawled_winner(node, guess, threshold, theta, rows, other_rows, ahead, n_other, size, other_size, work):
+def _winner(node, guess, least, theta, side, other, ahead, back, size_both, size_in, work):
     """Return the best match of a node if it stands out by `theta`, or surely is the best and by `least`; else -1."""
-    sure = surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work, threshold)
-    if sure >= 0:
-        return sure
-    best, stands_out, _ = best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work)
+    if side[7] and other[7]:
+        rows, other_rows, n_other = (side[4], side[5]), (other[4], other[5]), back.shape[0]
+        sure = surely_best(node, guess, rows, other_rows, ahead, n_other, size_both[1], work, least)
+        if sure >= 0:
+            return sure
+        best, stands_out = best_of_crawled(node, rows, other_rows, ahead, n_other, size_both[1], work)
+    else:
+        best, stands_out = best_match(node, side, other, ahead, back, size_both, size_in, work)
     return best if stands_out >= theta else np.int64(-1)
 
 
@@ -274,8 +280,6 @@ def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
     for i in range(n + 1):
         inverse_root[i] = 1.0 / np.sqrt(float(max(i, 1)))
     work = (counts_both, counts_in, touched, inverse_root)
-    crawled = side[7] and other[7]
-    left_rows, right_rows = (side[4], side[5]), (other[4], other[5])
     dirty = np.ones(n_left, np.bool_)
     join, leave = np.int64(1), np.int64(-1)
     for u in range(n_left):
@@ -291,25 +295,12 @@ def propagate_mapping(side, other, order, ahead, back, theta, max_sweeps):
             dirty[u] = False
             if size_both[0][u] == 0 and size_in[0][u] == 0:
                 continue
-            if crawled:
-                # A partner that is the best needs not stand out.
-                v = _crawled_winner(
-                    u, ahead[u], -1.0 if ahead[u] >= 0 else theta, theta,
-                    left_rows, right_rows, ahead, n_right, size_both[0], size_both[1], work,
-                )  # fmt: skip
-            else:
-                best, stands_out, _ = best_match(u, side, other, ahead, back, size_both, size_in, work)
-                v = best if stands_out >= theta else np.int64(-1)
+            # A partner that is the best needs not stand out.
+            least = -1.0 if ahead[u] >= 0 else theta
+            v = _winner(u, ahead[u], least, theta, side, other, ahead, back, size_both, size_in, work)
             if v < 0 or ahead[u] == v:
                 continue
-            if crawled:
-                w = _crawled_winner(
-                    v, u, theta, theta, right_rows, left_rows, back, n_left, size_both[1], size_both[0], work
-                )
-            else:
-                best, stands_out, _ = best_match(v, other, side, back, ahead, swapped_both, swapped_in, work)
-                w = best if stands_out >= theta else np.int64(-1)
-            if w != u:
+            if _winner(v, u, theta, theta, other, side, back, ahead, swapped_both, swapped_in, work) != u:
                 continue
             if ahead[u] >= 0:
                 _set(side, other, ahead, back, size_both, size_in, dirty, u, ahead[u], leave)

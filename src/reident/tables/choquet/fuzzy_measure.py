@@ -161,21 +161,6 @@ class FuzzyMeasure:
         )
         return frame.sort_values("code", ignore_index=True)
 
-    def lattice(self, threshold: float = 0.0) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-        """Return the sets with at least this measure, and the covering pairs among them (codes, smaller set first).
-
-        A pair covers if no other set of the selection lies between: with a threshold, lines skip sets below it.
-        """
-        nodes = self.table().loc[lambda frame: frame["measure"] >= threshold].reset_index(drop=True)
-        masks = [sum(1 << bit for bit, digit in enumerate(code) if digit == "1") for code in nodes["code"]]
-        edges = []
-        for i, small in enumerate(masks):
-            above = [j for j, large in enumerate(masks) if small != large and small & large == small]
-            for j in above:
-                if not any(h != j and masks[h] & masks[j] == masks[h] for h in above):
-                    edges.append((nodes["code"][i], nodes["code"][j]))
-        return nodes, edges
-
 
 def monotone_closure(values: FloatArray) -> FloatArray:
     """Return the smallest monotone set function above `values`: each set gets the maximum over its subsets."""
