@@ -73,11 +73,10 @@ def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
 
 def test_a_disk_without_room_is_a_sentence(monkeypatch, capsys):
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    for number in (errno.ENOSPC, errno.EFBIG):  # EFBIG: beyond the limit for a file, `ulimit -f`
 
-        def run(number=number):
-            raise OSError(number, "no room", "a.csv")
+    def run():
+        raise OSError(errno.EFBIG, "no room", "a.csv")  # beyond the limit for a file, `ulimit -f`
 
-        with pytest.raises(SystemExit, match="2"):
-            main(run)
-        assert capsys.readouterr().err == "reident: nothing more can be written (no room): a.csv\n"
+    with pytest.raises(SystemExit, match="2"):
+        main(run)
+    assert capsys.readouterr().err == "reident: nothing more can be written (no room): a.csv\n"

@@ -145,13 +145,8 @@ def test_a_folder_that_has_appeared_meanwhile_stays_and_what_a_killed_process_le
     with pytest.raises(DataError):
         publish_folder(tmp_path / "rel", fill)
     assert content(tmp_path) == {"rel/b": ""}
-    killed = """
-import os, pathlib, reident.base
-def fill(folder):
-    (folder / "release.csv").write_text("never audited")
-    os.kill(os.getpid(), 9)
-reident.base.publish_folder(pathlib.Path("second"), fill)
-"""
+    fill = "lambda folder: ((folder / 'a.csv').write_text('never audited'), os.kill(os.getpid(), 9))"
+    killed = f"import os, pathlib, reident.base; reident.base.publish_folder(pathlib.Path('second'), {fill})"
     subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)
     assert "never audited" in content(tmp_path).values()
     publish_folder(tmp_path / "second", lambda folder: (folder / "a").touch())
