@@ -157,10 +157,6 @@ def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
     assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
 
 
-def test_methods_are_listed_with_their_parameters(tmp_path):
-    assert "sigma_deg" in call(tmp_path, "methods anonymiser", code=0).stdout
-
-
 @pytest.mark.slow
 def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""

@@ -66,7 +66,10 @@ class Pipeline:
     withhold: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", [self.steps] if isinstance(self.steps, Step) else list(self.steps))
+        steps = [self.steps] if isinstance(self.steps, Step) else self.steps
+        if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
+            raise ParameterError(f"`steps` must be steps, as `Step` makes them, got {steps!r}")
+        object.__setattr__(self, "steps", list(steps))
         check_choice(self.missing, "missing", tuple(MISSING))
         for name in ("keep", "withhold"):
             object.__setattr__(self, name, check_several(getattr(self, name), name))
