@@ -238,7 +238,7 @@ def main(run: Callable[..., Any] = app) -> None:
         _say(f"reident: there is not enough memory: {error or 'the system refused more'}; take fewer records")
         sys.exit(2)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG):
             raise
         _say(f"reident: nothing more can be written ({error.strerror}): {error.filename or 'make room'}")
         sys.exit(2)

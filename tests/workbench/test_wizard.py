@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from commands import call
 from judged import protect_into
 from office import office
-from reident.base import record_files
 from reident.workbench.recipe import recipe_of
 from reident.workbench.wizard import Wizard
 
@@ -132,21 +130,6 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
     ):
         other.to_csv(tmp_path / "b.csv", index=False)
         assert rd.workbench.open_file(tmp_path / "b.csv").schema.named("node") == []
-
-
-def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
-    pd.DataFrame({"age": range(40), "sex": list("mf") * 20}).to_csv(tmp_path / "a.csv", index=False)
-    (tmp_path / "report").mkdir()
-    (tmp_path / "report" / "recipe.yaml").write_text("chain: [{method: donut}]")
-    (tmp_path / "report" / "points-network.csv").touch()
-    record_files(tmp_path / "report")
-    done = call(tmp_path, "open", "a.csv", "--role", "age=quasi-identifier", "--try", "rounding:base=1", "--limit", "0")
-    done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "-q")
-    assert "nothing is advised" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "report").glob("*.[yc]*")) == [
-        "map.csv", "recipe-earlier.yaml"
-    ]  # fmt: skip
-    assert "donut" in (tmp_path / "report" / "recipe-earlier.yaml").read_text()
 
 
 @pytest.mark.parametrize(

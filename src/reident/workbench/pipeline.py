@@ -66,7 +66,10 @@ class Pipeline:
     withhold: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        self.steps = [self.steps] if isinstance(self.steps, Step) else list(self.steps)
+        steps = [self.steps] if isinstance(self.steps, Step) else self.steps
+        if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
+            raise ParameterError(f"`steps` must be steps, as `Step` makes them, got {steps!r}")
+        self.steps = list(steps)
         check_choice(self.missing, "missing", tuple(MISSING))
         self.keep, self.withhold = check_several(self.keep, "keep"), check_several(self.withhold, "withhold")
         if not self.steps:

@@ -329,6 +329,8 @@ TOGETHER = [
     ('protect', ParameterError, '`quasi`', dict(pipeline=reident.Step("mondrian"), quasi=())),
     ('protect', DataError, '`data`', dict(pipeline=reident.Step("add_noise"), quasi="sex")),
     ('protect', DataError, '`data`', dict(pipeline=reident.Step("k_epsilon"), quasi=["age"])),
+    ('protect', ParameterError, '`steps`', dict(pipeline="recipe.yaml")),
+    ('protect', ParameterError, '`steps`', dict(pipeline=["mondrian"])),
     ('protect', ParameterError, '`keep`', dict(pipeline=reident.Pipeline(reident.Step("mondrian"), keep="absent"))),
     ('protect', ParameterError, '`method`', dict(pipeline=reident.Step("swap_edges"))),
     ('risk_utility', DataError, '`data`', dict(data=PLACES, quasi="sex", methods=["mondrian"])),
