@@ -101,7 +101,9 @@ OPTIONS: dict[str, Any] = {
     "limit": (float, "The tolerable risk of a person; default: the recipe's, else 0.25."),
     "limit_attribute": (float, "The tolerable gain over guessing a sensitive value; default: the limit."),
     "tolerate": (float, "The share who may lie above it; default: the recipe's, else 0."),
-    "intruder": "prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely.",
+    "intruder": (
+        "prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
+    ),
     "impossible": "Records whose place is not on the earth: 'leave out' their place, or refuse.",
     "population": (float, "Persons for whom the survey weights stand together; default: as many as they say."),
     # making a release
