@@ -148,8 +148,8 @@ OPTIONS: dict[str, Any] = {
 
 def takes(names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of these names; it receives the values of those that were used."""
-    listed = {name: OPTIONS[name] for name in names.split()}
-    described = {name: option if isinstance(option, tuple) else (str, option) for name, option in listed.items()}
+    chosen = {name: OPTIONS[name] for name in names.split()}
+    described = {name: option if isinstance(option, tuple) else (str, option) for name, option in chosen.items()}
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(*option))
         for name, option in described.items()
