@@ -26,7 +26,7 @@ from reident.base import (
 
 #: The columns of a risk-utility frame; one row a release under one attack and one analysis.
 COLUMNS = [
-    *("method", "parameter", "value", "attack", "analysis"),
+    *("method", "parameter", "value", "unit", "label", "attack", "analysis"),
     *("risk", "risk_low", "risk_high", "risk_worst"),
     *("utility", "utility_low", "utility_high", "n", "undominated"),
 ]
@@ -50,6 +50,7 @@ def ru_frame(
     utility: str,
     attack: str,
     analysis: str,
+    unit: str = "",
     level: float = 0.9,
     n_bootstrap: int = 500,
     rng: RNGLike = 0,
@@ -68,6 +69,8 @@ def ru_frame(
         Columns with the measured risk and utility. Missing risks (no link was made) count as 0.
     attack, analysis : str
         What the risk was measured by and what the utility was measured for; they head the panel.
+    unit : str, default ""
+        Unit of the parameter.
     level : float, default 0.9
         Share of the repetitions between the `_low` and `_high` columns: quantiles of single releases, which is what a
         custodian draws, not an interval of the mean.
@@ -79,9 +82,10 @@ def ru_frame(
     Returns
     -------
     DataFrame
-        The columns `COLUMNS`. `value` is the parameter's value as text, several joined by a comma; `risk` and `utility`
-        are means, `risk_worst` is the largest risk of a repetition, `n` the number of repetitions, `undominated` the
-        share of draws in which no other release of the frame has both lower risk and higher utility.
+        The columns `COLUMNS`. `value` is the parameter's value, NaN for several and for texts; `label` is the text of
+        all values, joined by a comma; `risk` and `utility` are means, `risk_worst` is the largest risk of a repetition,
+        `n` the number of repetitions, `undominated` the share of draws in which no other release of the frame has both
+        lower risk and higher utility.
 
     Raises
     ------
@@ -99,8 +103,8 @@ def ru_frame(
     ...                  attack="clique", analysis="distances")
     >>> frame[["method", "value", "risk", "utility", "n"]]
       method  value  risk  utility  n
-    0  noise      1   0.8      2.0  2
-    1  noise      2   0.4      1.0  2
+    0  noise    1.0   0.8      2.0  2
+    1  noise    2.0   0.4      1.0  2
     """
     check_table(trials, "trials")
     parameters = check_columns(trials, parameter, "parameter", table_name="trials")
@@ -121,7 +125,7 @@ def ru_frame(
         risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
         picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
         draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
-        row = {"method": key[0], "parameter": ", ".join(parameters), "value": ", ".join(map(_text, key[1:]))}
+        row = {"method": key[0], "parameter": ", ".join(parameters), "unit": unit} | valued(key[1:])
         row |= {"attack": attack, "analysis": analysis, "n": len(group), "risk_worst": risks.max()}
         for name, values in (("risk", risks), ("utility", utilities)):
             row |= {name: values.mean(), f"{name}_low": _quantile(values, tail)}
@@ -140,7 +144,7 @@ def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd
     check_choice(name, "name", [ORIGINAL, NOTHING])
     panel = check_one_panel(frame)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
-    row.update(method=name, parameter="", value="", n=1, **panel)
+    row.update(method=name, parameter="", unit="", label="", n=1, **panel)
     row.update(dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk)))
     row.update(dict.fromkeys(["utility", "utility_low", "utility_high"], float(utility)))
     return pd.concat([frame, pd.DataFrame([row])], ignore_index=True)
@@ -199,8 +203,11 @@ def frontier(frame: pd.DataFrame, *, limit: float | None = None) -> pd.DataFrame
     return chosen.assign(advice=advice)
 
 
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
+def valued(values: Sequence[Any]) -> dict[str, Any]:
+    """Return `value` of a single number, else NaN, and `label`, the text of all values."""
+    are_numbers = [isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values]
+    texts = [f"{value:g}" if is_number else str(value) for value, is_number in zip(values, are_numbers, strict=True)]
+    return {"value": float(values[0]) if are_numbers == [True] else np.nan, "label": ", ".join(texts)}
 
 
 def check_one_panel(frame: pd.DataFrame) -> dict[str, str]:

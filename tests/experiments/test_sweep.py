@@ -123,7 +123,9 @@ def test_statements_change_the_key_and_comments_do_not(tmp_path):
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_trials_typed_into_a_notebook_are_not_stored(tmp_path):
+def test_trials_typed_into_a_notebook_are_not_stored_and_a_script_without_a_guard_gets_no_workers(
+    tmp_path, monkeypatch
+):
     def trial(rng):
         return {"a": rng.random()}
 
@@ -131,6 +133,10 @@ def test_trials_typed_into_a_notebook_are_not_stored(tmp_path):
     with pytest.raises(rd.ParameterError, match="module"):
         rd.sweep(trial, {}, cache=tmp_path, progress=False)
     assert len(rd.sweep(trial, {}, progress=False)) == 1
+    (tmp_path / "script.py").write_text("run()")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(tmp_path / "script.py"), raising=False)
+    with pytest.raises(rd.ParameterError, match="`jobs` must be 1, got 2: each worker imports"):
+        run(jobs=2)
 
 
 def test_a_session_older_than_its_source_is_refused(tmp_path, monkeypatch):

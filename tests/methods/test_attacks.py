@@ -100,7 +100,7 @@ def test_a_map_of_a_network():
     attacks = ["degree", "neighbourhood", "seedless_propagation", "edge_disclosure"]
     methods = ["naive", {"name": "swap_edges", "share": 0.9}, {"name": "degree_anonymity", "k": [2, 20]}]
     frame = rd.risk_utility(GRAPH, methods, attacks, ["edge_overlap"], repetitions=1, progress=False)
-    risk = frame.set_index([frame["attack"].str.partition(",")[0], "method", "value"])["risk"]
+    risk = frame.set_index([frame["attack"].str.partition(",")[0], "method", "label"])["risk"]
     one = risk["number of relations known"]
     distinct = len(set(dict(GRAPH.degree).values())) / 70
     # Other names and exchanged ends leave degrees, and who knows them, as they were.
@@ -111,7 +111,7 @@ def test_a_map_of_a_network():
     assert near[("naive", "")] > 0.9 > 0.3 > near[("swap_edges", "0.9")]
     marks = Counter(tuple(sorted(GRAPH.degree[f] for f in GRAPH[node])) for node in GRAPH)
     assert near[("original", "")] == pytest.approx(len(marks) / 70)
-    utility = frame.drop_duplicates(["method", "value"]).set_index(["method", "value"])["utility"]
+    utility = frame.drop_duplicates(["method", "label"]).set_index(["method", "label"])["utility"]
     assert utility[("naive", "")] == 1
     assert utility[("swap_edges", "0.9")] < 0.3
 

@@ -48,7 +48,7 @@ MAP = {"n_known": 10, "n_released": 30, "repetitions": 2, "progress": False, "qu
 def test_on_the_map(example, people):
     specs = [{"name": "snap_to_stops", "blur_deg": [0.0, 0.001]}, {"name": "disc", "radius_m": 1.0}]
     frame = rd.risk_utility(people, specs, ["same_parallel"], ["distances_kept"], public={"stops": STOPS}, **MAP)
-    risk = frame.set_index(["method", "value"])["risk"]
+    risk = frame.set_index(["method", "label"])["risk"]
     # Who is moved by a metre keeps the parallel; two stops hide thirty persons.
     assert risk[("disc", "1")] == 1
     assert risk[("snap_to_stops", "0")] < 0.5

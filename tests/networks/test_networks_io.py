@@ -15,6 +15,7 @@ from reident.data.networks import load_graph
 from reident.networks import as_network, naive_anonymise, read_graph, write_graph
 from reident.networks.files import read_relations
 from reident.networks.graph import as_directed_network
+from reident.workbench import open_file
 
 
 @pytest.fixture
@@ -217,6 +218,7 @@ def test_a_matrix_is_the_list_of_its_edges(tmp_path, ending):
     path = tmp_path / f"g.{ending}"
     table.to_excel(path) if ending == "xlsx" else table.to_csv(path, sep={"csv": ";", "tsv": "\t"}[ending])
     assert nx.utils.graphs_equal(read_graph(path).to_networkx(), graph)
+    assert any("given as --network" in note for note in open_file(path).notes)
     edges = pd.DataFrame(list(graph.edges), columns=["von", "nach"]).assign(kontakte=3)
     edges.to_excel(path) if ending == "xlsx" else edges.to_csv(path, sep={"csv": ";", "tsv": "\t"}[ending], index=False)
     assert read_graph(path).n_edges == graph.number_of_edges()

@@ -1,5 +1,6 @@
 import contextlib
 import json
+import logging
 import os
 import pickle
 import re
@@ -43,13 +44,15 @@ def test_a_command_of_the_app_imports_nothing_from_the_folder_of_the_data(tmp_pa
     assert untouched(tmp_path)
 
 
-def test_workers_import_nothing_from_the_working_directory_and_serve_nobody_else(tmp_path, monkeypatch):
+def test_workers_import_nothing_from_the_working_directory_and_serve_nobody_else(tmp_path, monkeypatch, capfd):
     from distributed import Client, Security
 
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # dask leaves it here when it replaces a killed worker
     monkeypatch.chdir(hostile(tmp_path))
     with local_cluster(1) as cluster, Client(cluster, set_as_default=False) as client:
         assert client.submit(sum, [1, 2]).result(timeout=30) == 3
+        client.run(lambda: logging.getLogger("distributed.worker").error("lost heartbeat"))
+        assert "lost heartbeat" not in capfd.readouterr().err  # as it ends, after all was done
         address = cluster.scheduler_address
         for other in (address.replace("tls", "tcp"), address):
             security = Security.temporary() if other == address else None

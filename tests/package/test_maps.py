@@ -50,7 +50,7 @@ def test_the_ring_is_the_most_useful_release_whose_bar_ends_within_the_limit(n_m
     best = below.loc[below["utility"].idxmax()]
     ax = plot_ru_map(frame, limit=0.4)
     assert rings(ax) == [pytest.approx((best["utility"], best["risk"]))]
-    assert f"{best['method']} {best['value']}" in [text.get_text() for text in ax.texts]
+    assert f"{best['method']} {best['label']}" in [text.get_text() for text in ax.texts]
     advice = frontier(frame, limit=0.4)
     first = advice[advice["advice"].str.startswith("most useful release within the limit of 40%")]
     assert first["utility"].tolist() == [pytest.approx(best["utility"])]

@@ -11,7 +11,7 @@ import reident as rd
 from reident import ParameterError, k_anonymise
 from reident.data.datasets import load_vanhoef2012_table
 from reident.experiments.parameters import pinned
-from reident.experiments.vanhoef2012_tables import histories, proofs, releases
+from reident.experiments.vanhoef2012_tables import failures, proofs, releases
 from reident.queries import min_entropy
 from reident.queries.pan_private import density_error_bound
 from reident.tables import Hierarchy, k_anonymity, l_diversity, simulate_ratings
@@ -100,7 +100,7 @@ def test_a_histogram_gives_no_more_than_its_share_of_epsilon_and_a_raw_table_eve
 
 def test_another_number_is_another_person_to_a_reader_of_the_release():
     searches = simulate_ratings(60, 80, 900, rng=3)
-    released, owners = histories.renumbered(searches, 365)
+    released, owners = failures.renumbered(searches, 365)
     expected, groups = {}, {}
     for place, (user, day) in enumerate(zip(searches.users.tolist(), searches.days.tolist(), strict=True)):
         expected.setdefault((user, day // 365), set()).add(place)

@@ -302,7 +302,7 @@ def test_roles_are_proposed_with_a_reason():
     ("name", "role"),
     [
         ("Haushalt-Nr", "household"), ("hh_id", "household"), ("Hochrechnungsfaktor", "weight"), ("wgt", "weight"),
-        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("outcome_diag", "sensitive"),
+        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("depression_dx", "sensitive"),
         ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("Jahr der Geburt", "quasi-identifier"),
         ("Telefonnummer", "identifier"), ("prostate", "other"), ("estate", "other"),
     ],

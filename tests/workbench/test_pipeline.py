@@ -101,7 +101,7 @@ def test_a_schema_goes_through_a_recipe(tmp_path):
     assert again.quasi == ["age", "sex"]
     with pytest.raises(ParameterError, match="`person` must be one column"):
         rd.Dataset(table, person=["age", "sex"])
-    with pytest.raises(ParameterError, match="`role` must be one of"):
+    with pytest.raises(ParameterError, match="`quazi` must be left out, it is no role"):
         rd.Dataset(table, quazi="age")
 
 

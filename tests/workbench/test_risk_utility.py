@@ -25,7 +25,7 @@ ATTACKS = ["common_subgraph", "label_linkage"]
 def test_places_map(places):
     frame = rd.risk_utility(places, METHODS, ATTACKS, ["neighbours_kept"], quasi=["sex", "age"], **SMALL)
     assert len(frame) == 2 * (2 + 1 + 2)
-    one = frame[frame["attack"].str.contains("distances")].set_index(["method", "value"])
+    one = frame[frame["attack"].str.contains("distances")].set_index(["method", "label"])
     # Moving all places together hides nobody from an attack by distances; so does nothing at all.
     assert one.loc[("rigid_motion", "100000"), "risk"] == 1
     assert one.loc[("original", ""), "risk"] == 1
@@ -33,6 +33,11 @@ def test_places_map(places):
     noise = one.loc["coordinate_noise"]
     assert noise.loc["0.001", "utility"] > noise.loc["0.3", "utility"]
     assert noise.loc["0.001", "recall"] >= noise.loc["0.3", "recall"]
+    tried = frame[frame["method"] == "coordinate_noise"]
+    assert {*tried["value"]} == {0.001, 0.3}
+    assert {*tried["unit"]} == {"degrees"}
+    assert frame.attrs["seed"] == 0
+    assert {"versions", "started", "seconds", "left_out"} <= {*frame.attrs}
     rd.plot_ru_map(frame[frame["attack"].str.contains("distances")], limit=0.25)
 
 
@@ -46,7 +51,7 @@ def test_table_map_and_claims():
     methods = [{"name": "mondrian", "k": [2, 20]}, {"name": "add_noise", "relative": 0.01}]
     made = plan(data, methods, attacks, n_known=30)
     trials = made.run(repetitions=2, progress=False)
-    frame = made.frame(trials).set_index(["attack", "analysis", "method", "value"])
+    frame = made.frame(trials).set_index(["attack", "analysis", "method", "label"])
     near = frame.xs("information kept (share)", level="analysis").filter(like="nearest", axis=0).droplevel(0)
     assert near.loc[("original", ""), "risk"] == pytest.approx(0.5)
     assert (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
+from reident.base.errors import ParameterError
 from reident.base.isolation import SAFE_PATH
 
 #: A task whose workers died oftener than this is suspected of killing them.
@@ -31,7 +34,18 @@ def local_cluster(n_workers: int) -> Any:
     -------
     distributed.LocalCluster
         The cluster; ``distributed.Client(cluster)`` has its certificate.
+
+    Raises
+    ------
+    ParameterError
+        If the script that runs never asks for its ``__name__``: each worker imports it, and would start workers, too.
     """
+    script = Path(getattr(sys.modules["__main__"], "__file__", None) or "")
+    if script.is_file() and b"__name__" not in script.read_bytes():
+        raise ParameterError(
+            f"`jobs` must be 1, got {n_workers}: each worker imports {script.name!r}, whose calls must stand below "
+            'if __name__ == "__main__":'
+        )
     import dask
     from distributed import LocalCluster
 
@@ -66,7 +80,7 @@ def local_cluster(n_workers: int) -> Any:
                 security=True,
                 dashboard_address="127.0.0.1:0",
                 scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.ERROR,
+                silence_logs=logging.CRITICAL,  # a worker that ends logs its lost heartbeat as an error
             )
     finally:  # dask sets the workers' threads by way of our own environment, which is not to keep them
         os.environ.clear()

@@ -125,11 +125,11 @@ def _linked(distance: FloatArray, partners: IntArray) -> BoolArray:
     return np.asarray((distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1)
 
 
-def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], degree: int = 2) -> float:
-    """Return the linked share by the distance K(a, a) - 2 K(a, b) + K(b, b), K(a, b) = (1 + a.b) ** degree."""
+def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str]) -> float:
+    """Return the linked share by the distance K(a, a) - 2 K(a, b) + K(b, b), K(a, b) = (1 + a.b) ** 2."""
     a, b = (((x - x.mean()) / x.std()).to_numpy(np.float64) for x in (release[columns], original[columns]))
-    own_a, own_b = ((1 + (x**2).sum(axis=1)) ** degree for x in (a, b))
-    distance = own_a[:, None] - 2 * (1 + a @ b.T) ** degree + own_b
+    own_a, own_b = ((1 + (x**2).sum(axis=1)) ** 2 for x in (a, b))
+    distance = own_a[:, None] - 2 * (1 + a @ b.T) ** 2 + own_b
     return float(_linked(distance, original.index.get_indexer(release.index)).mean())
 
 

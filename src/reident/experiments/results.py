@@ -9,10 +9,10 @@ import pandas as pd
 #: The file that a run leaves in its folder.
 RESULT = "result.parquet"
 
-#: The columns of the claims that a notebook shows.
-_SHOWN = [
-    "item", "verdict", "verdict_as_printed", "published", "reproduced", "low", "high", "margin", "n", "deviating",
-    "data", "algorithm", "cut", "note",
+#: The columns of ``claims.csv`` that a notebook does not show.
+_HIDDEN = [
+    "place", "kind", "cells", "judged", "mean_deviation", "rms", "largest", "trials", "look", "datasets_needed",
+    "calibrated", "reason", "since",
 ]  # fmt: skip
 
 
@@ -34,4 +34,4 @@ def save_claims(claims: pd.DataFrame, out: str | Path | None) -> pd.DataFrame:
     if out:
         Path(out).mkdir(parents=True, exist_ok=True)
         claims.to_csv(Path(out) / "claims.csv", index=False)
-    return claims[_SHOWN].dropna(axis="columns", how="all").round(4)
+    return claims.drop(columns=_HIDDEN).dropna(axis="columns", how="all").round(4)

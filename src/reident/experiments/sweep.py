@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,7 +105,7 @@ def sweep(
     -------
     DataFrame
         The parameters, `repetition` and the measures, in the order of the grid; `attrs` holds trial, seed, code key
-        (where trials are stored), versions, the numbers of trials run and read, and seconds.
+        (where trials are stored), versions, start, the numbers of trials run and read, and seconds.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def sweep(
     >>> sweep(trial, {"sigma": [1, 2]}, repetitions=2, progress=False)[["sigma", "repetition"]].to_numpy().tolist()
     [[1, 0], [1, 1], [2, 0], [2, 1]]
     """
-    began = time.perf_counter()
+    started, began = datetime.now(UTC), time.perf_counter()
     if not callable(trial) or not hasattr(trial, "__code__"):
         raise ParameterError(f"`trial` must be a function, got {trial!r}")
     settings = settings_of(trial, grid)
@@ -158,6 +159,7 @@ def sweep(
     frame = pd.DataFrame([{**task.setting, "repetition": task.repetition, **row} for task, row in finished])
     frame.attrs = {
         "trial": f"{trial.__module__}.{trial.__qualname__}", "seed": seed, "code": code, "versions": versions(),
+        "started": started.isoformat(timespec="seconds"),
         "n_run": len(tasks), "n_read": len(results) + len(failures) - len(tasks),
         "seconds": round(time.perf_counter() - began, 1),
     }  # fmt: skip

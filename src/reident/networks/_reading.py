@@ -132,7 +132,7 @@ def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[s
     for name in names:
         check_text(name, "names", optional=False)
     table, has_header = _table(path, list(names))
-    if columns is None and _is_matrix(table):
+    if columns is None and is_matrix(table):
         table = _edges_of_matrix(table, path.name)
         return table, ("u", "v")
     ends = _ends(table, path.name) if columns is None else columns
@@ -199,7 +199,7 @@ def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
     return table_of_rows(rows, path.name, names=names)[0], has_header
 
 
-def _is_matrix(table: Any) -> bool:
+def is_matrix(table: Any) -> bool:
     """Decide whether a table has the same names above it and in its first column."""
     if not 2 < len(table.columns) == len(table) + 1:
         return False

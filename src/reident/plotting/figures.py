@@ -42,7 +42,8 @@ _DPI = 200
 class Figures:
     """The figures of a notebook: all of one width, saved into one folder.
 
-    Creating it sets a style for the session, readable at 85 mm: the notebook's cells draw with matplotlib alone.
+    Creating it sets a style for the session, readable at 85 mm: the notebook's cells draw with matplotlib alone, and
+    tables show whole sentences.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ class Figures:
 
     def __init__(self, width_mm: float = 170.0, out: str | Path = "", file_format: str = "png") -> None:
         self.width_mm, self.out, self.file_format = width_mm, out, file_format
+        pd.set_option("display.max_colwidth", None)
         plt.rcParams.update(STYLE | {"font.size": 8, "lines.markersize": 4, "figure.dpi": 150})
 
     @property

@@ -24,6 +24,9 @@ from reident.rumap import NOTHING, check_one_panel, releases_of
 #: Columns beyond those of `ru_frame` whose values are shown where a release has them.
 _EXTRA = ("baseline", "n_above", "share_above_limit", "above", "above_high")
 
+#: Texts of a point of the script, and their columns.
+_SHOWN = {"parameter": "parameter", "value": "label", "unit": "unit"}
+
 _SCRIPT = Path(__file__).with_suffix(".js")
 
 
@@ -47,7 +50,7 @@ def map_data(
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
 
     def point(row: Any) -> dict[str, Any]:
-        point = {"parameter": str(row["parameter"]), "value": str(row["value"]), "n": int(row["n"])}
+        point: dict[str, Any] = {name: str(row[column]) for name, column in _SHOWN.items()} | {"n": int(row["n"])}
         point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
         for axis, measure, (low, high), is_log in (("x", "utility", xs, log), ("y", "risk", ys, False)):
             for end in ("", "_low", "_high"):
@@ -60,7 +63,7 @@ def map_data(
             point["undominated"] = _plain(row["undominated"])
         if isinstance(row.get("refused"), str):
             point["refused"] = row["refused"]
-        code = codes.get((str(row["method"]), str(row["value"])))
+        code = codes.get((str(row["method"]), str(row["label"])))
         return point if code is None else {**point, "code": code}
 
     curves = [
@@ -111,7 +114,7 @@ def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tupl
         As `ru_frame` returns, one panel.
     limit : float, default 0.25
         Where the limit stands at first.
-    codes : mapping of (method, value) to str, optional
+    codes : mapping of (method, label) to str, optional
         The code that makes a release, shown after a click on it.
 
     Returns
@@ -131,7 +134,7 @@ def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tupl
 def ru_map_widget(
     frame: pd.DataFrame | None = None, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
 ) -> Any:
-    """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
+    """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and label of the last click).
 
     Parameters
     ----------

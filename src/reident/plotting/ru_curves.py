@@ -54,7 +54,7 @@ def plot_ru_map(frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = N
     curves = list(releases.groupby("method", sort=False))
     for number, (method, curve) in enumerate(curves):
         colour, marker = colours[number % len(colours)], str(MARKERS[number % len(MARKERS)])
-        points = curve.set_index("value")
+        points = curve.set_index("label")
         short = len(curves) <= _LABELLED and points.index.str.len().max() <= 8
         line: Any = LINES[number % len(LINES)]
         draw_ru_curve(ax, points, unit="" if short else None, line=line, colour=colour, marker=marker)
@@ -73,7 +73,7 @@ def plot_ru_map(frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = N
         ax.plot([], [], "k*", label="original")
     best = _ring(ax, releases, limit)
     if best is not None:
-        text = f"{best['method']} {best['value']}".strip()
+        text = f"{best['method']} {best['label']}".strip()
         ax.annotate(text.replace("$", r"\$"), (best["utility"], best["risk"]), xytext=(0, 12), fontsize=7, ha="center",
                     textcoords="offset points", fontweight="bold")  # fmt: skip
     ax.legend(loc="upper left", fontsize=7)

@@ -1,17 +1,6 @@
-"""Run a notebook over a grid of its parameters, described in a YAML file.
+"""Run a notebook over a grid of its parameters, described in a YAML file as ``docs/batch.md`` shows.
 
-The file names a notebook and the values of its parameters::
-
-    notebook: 01-kroll2015   # a notebook of the package, or a path from this file
-    parameters: {gamma: 0.8}               # the same for all runs
-    grid:                                  # the product of these values, or a list of settings
-      seed: [1, 2, 3]
-    repetitions: 1                         # more give each run a `seed` of its own
-    seed: 0                                # the root of those seeds
-    pages: true                            # render every run as a page, too
-    timeout: 3600                          # seconds after which a run counts as failed; default: none
-
-It is read by safe loading: it holds values, never code.
+The file is read by safe loading: it holds values, never code.
 """
 
 from __future__ import annotations

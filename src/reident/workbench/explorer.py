@@ -242,11 +242,11 @@ class Explorer(Page):
 
     def _chosen(self) -> pd.Series | None:
         """Return the first trial of the release that was clicked."""
-        method, value = self.map.release or ("", "")
+        method, label = self.map.release or ("", "")
         panel = self.panel()
         if panel.empty:
             return None
-        setting = panel.loc[(panel["method"] == method) & (panel["value"] == value), "setting"]
+        setting = panel.loc[(panel["method"] == method) & (panel["label"] == label), "setting"]
         trials = self.trials[self.trials["attack"] == self.attack.value]
         trials = trials[(trials["method"] == method) & trials["options"].isin(setting[:1])]
         return None if trials.empty else trials.iloc[0]

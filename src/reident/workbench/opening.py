@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
-from reident.networks._reading import is_graph_file
+from reident.networks._reading import is_graph_file, is_matrix
 from reident.places.points import check_crs
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
@@ -223,6 +223,8 @@ def describe(
         look += [f"{name}: {line}" for line in typed[name].notes]
     if len(cells.columns) == 1 and source.get("separator"):
         look.append("the file has one column: if its fields are separated by another sign, give `separator` (--sep)")
+    if is_matrix(cells):
+        look.append("the records and the other columns have the same names: a network's matrix is given as --network")
     data = pd.DataFrame({name: column.cells for name, column in typed.items()})
     if geometry is not None:
         import geopandas as gpd

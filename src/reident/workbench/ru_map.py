@@ -19,7 +19,7 @@ from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
 from reident.methods.registry import registered
 from reident.places.distances import great_circle_km
-from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame, valued
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step, settings_of
 from reident.workbench.microdata import Microdata, places_of
@@ -31,6 +31,8 @@ Spec = str | Mapping[str, Any]
 _VERTICES = 2500
 #: Columns of a map beyond those of `ru_frame`: means over the repetitions.
 _MEANS = ["precision", "recall", "incomplete", "above", "baseline"]
+#: Of the attributes of trials, those that a map keeps.
+_ABOUT = ("seed", "versions", "started", "seconds")
 
 
 def risk_utility(
@@ -92,7 +94,8 @@ def risk_utility(
         released", and the columns ``setting`` (all options as JSON), ``precision``, ``recall``, ``incomplete`` (share
         of repetitions whose search ended at its limit; the risk is then that of the best match so far), ``above`` and
         ``above_high`` (share of persons above the limit: mean, and exceeded by one release in twenty), ``baseline``
-        (success of guessing). ``attrs["left_out"]`` holds methods and attacks that could not be applied, with reasons.
+        (success of guessing). ``attrs`` holds ``left_out``, methods and attacks that could not be applied, with
+        reasons, and of the run ``seed``, ``versions``, ``started`` and ``seconds``.
 
     Raises
     ------
@@ -176,6 +179,7 @@ class Plan:
         ]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
+        frame.attrs = {name: trials.attrs[name] for name in _ABOUT if name in trials.attrs}
         frame.attrs["left_out"] = {**self.left_out, **self.not_applicable(trials)}
         return frame
 
@@ -196,12 +200,13 @@ class Plan:
         frame = ru_frame(
             releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
             attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
-        ).rename(columns={"value": "setting"})  # fmt: skip
+        ).rename(columns={"label": "setting"})  # fmt: skip
         chosen = [json.loads(text) for text in frame["setting"]]
         pairs = list(zip(frame["method"], chosen, strict=True))
         varying = {method: self._varying(method) for method, _ in pairs}
-        frame["value"] = [", ".join(_text(option[key]) for key in varying[m]) for m, option in pairs]
-        frame["parameter"] = [", ".join(with_unit(m, key) for key in varying[m]) for m, _ in pairs]
+        values = [valued([option[key] for key in varying[method]]) for method, option in pairs]
+        frame[["value", "label"]] = pd.DataFrame(values)
+        frame[["parameter", "unit"]] = [_parameter_and_unit(method, varying[method]) for method, _ in pairs]
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -238,8 +243,11 @@ def with_unit(method: str, name: str) -> str:
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
 
 
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+def _parameter_and_unit(method: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the parameter that varies and its unit; of several their names, each with its unit."""
+    if len(names) == 1:
+        return names[0], find(method).parameter(names[0]).unit
+    return ", ".join(with_unit(method, name) for name in names), ""
 
 
 def plan(

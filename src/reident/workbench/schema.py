@@ -159,7 +159,9 @@ class Schema:
             raise ParameterError("`lat` and `lon` must be given together, got only one of them")
         schema = self
         for word, given in roles.items():
-            role = WORDS[check_choice(word, "role", tuple(WORDS))]
+            if word not in WORDS:
+                raise ParameterError(f"`{word}` must be left out, it is no role: there are {', '.join(WORDS)}")
+            role = WORDS[word]
             names = check_several(given, word)
             secrets: dict[str, list[str]] = {}
             if role == "sensitive":

@@ -122,15 +122,16 @@ class Search:
         judged = self.judged.reset_index(drop=True)
         frame = pd.DataFrame({
             "method": judged["chain"].str.replace(r" \(.*?\)", "", regex=True),
-            "value": judged["chain"].str.findall(r"\((.*?)\)").str.join("; "),
+            "label": judged["chain"].str.findall(r"\((.*?)\)").str.join("; "),
             "risk": judged["share_above_limit"].astype(float), "utility": judged["kept"].astype(float),
             "n_above": judged["n_above"],
             "refused": judged["attack"].astype(object).mask(judged["passed"].astype(bool), None),
         })  # fmt: skip
         ends = {f"{name}_{end}": frame[name] for name in ("risk", "utility") for end in ("low", "high")}
         frame = frame.assign(
-            **ends, parameter="", risk_worst=frame["risk"], n=self.evaluator.draws if len(judged) else [],
-            undominated=np.nan, attack="persons above the limit (share)", analysis="columns kept (share)",
+            **ends, parameter="", unit="", value=np.nan, risk_worst=frame["risk"], undominated=np.nan,
+            n=self.evaluator.draws if len(judged) else [], attack="persons above the limit (share)",
+            analysis="columns kept (share)",
         ).sort_values(["method", "utility"], kind="stable")  # fmt: skip
         return anchor(frame, ORIGINAL, risk=self.before.share_above_limit, utility=1.0) if len(judged) else frame
 

@@ -32,8 +32,9 @@ _TABLE = {
     ),
     "sensitive": (
         "diagnosis diag icd disease illness ill condition income salary wage earnings pay revenue wealth religion "
-        "party vote hiv drug medication result outcome debt crime sexuality orientation",
-        "diagnose krankheit einkommen lohn gehalt umsatz vermögen konfession partei medikament befund schulden delikt",
+        "party vote hiv drug medication result outcome debt crime sexuality orientation depression disability",
+        "diagnose krankheit einkommen lohn gehalt umsatz vermögen konfession partei medikament befund schulden delikt "
+        "behinderung",
     ),
     "quasi-identifier": (
         "sex gender age birth born dob birthday year zip zipcode postcode postal town city region state land county "

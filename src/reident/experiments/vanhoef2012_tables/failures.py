@@ -1,16 +1,28 @@
-"""Vanhoef (2012), sections 3.1.1 and 3.1.3: the number of known searches or ratings that name a person.
+"""Vanhoef (2012), chapter 3: known searches or ratings that name a person, and older defences of query systems.
 
-The files of AOL and Netflix cannot be had: ratings and searches are simulated, so that directions alone are judged.
+The files of AOL and Netflix (3.1) cannot be had: ratings and searches are simulated, so that directions alone are
+judged. Query systems (3.2) answer about persons of Adult.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.random import Generator
 
 from reident.base import IntArray, Row
+from reident.data.datasets import load_adult
+from reident.queries import (
+    MaxAuditor,
+    auditing_attack,
+    averaging_attack,
+    laplace_count,
+    query_set_attack,
+    randomised_response,
+    sampling_exposure,
+)
+from reident.queries.randomisation import response_variance
 from reident.tables import Ratings, scoreboard_attack, simulate_ratings
 
 #: Protections of ratings. The shares altered are those that two subscribers of Netflix reported.
@@ -141,3 +153,47 @@ def _without_rare(ratings: Ratings, share: float) -> Ratings:
     return replace(
         ratings, indptr=indptr, users=ratings.users[is_kept], stars=ratings.stars[is_kept], days=ratings.days[is_kept]
     )
+
+
+#: Columns by which the intruder knows a person.
+KNOWN = ("age", "education", "marital-status", "occupation", "race", "sex", "native-country")
+
+
+_people = cache(load_adult)
+
+
+def query_set_trial(rng: Generator) -> Row:
+    """Learn the income of a random person of 2,000 from queries over at least 1,000."""
+    people = _people().head(2000)
+    target = int(rng.integers(len(people)))
+    attack = query_set_attack(people, target, lambda row: row["income"] == ">50K", min_set_size=1000)
+    truth = int(people["income"].iloc[target] == ">50K")
+    return {"is_learned": attack.learned == truth, "smallest_set": attack.queries["n_in_set"].min()}
+
+
+def auditing_trial(rng: Generator, *, group_size: int) -> Row:
+    """Ask an auditor of 600 records for maxima of groups; a refusal, since a value would be disclosed, discloses it."""
+    auditor = MaxAuditor(rng.permutation(600).astype(float))
+    attack = auditing_attack(auditor, group_size=group_size, rng=rng)
+    return {"learned_share": len(attack.learned) / (600 // group_size), "expected_share": 1 / group_size}
+
+
+def sampling_trial(rng: Generator, *, rate: float) -> Row:
+    """Publish a random sample of Adult and count the sampled persons that are unique in the whole table."""
+    return {"exposed_share": sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng).exposed_share}
+
+
+def averaging_trial(rng: Generator) -> list[Row]:
+    """Average 1,000 answers to a count of 100 with independent noise; a row for each of 30 numbers of answers."""
+    averaged = averaging_attack(lambda: laplace_count(100, epsilon=0.1, rng=rng), 1000)
+    counts = np.unique(np.geomspace(1, 1000, 30).round().astype(int))
+    return [{"n": n, "off": abs(averaged.estimates[n - 1] - 100)} for n in counts]
+
+
+def response_trial(rng: Generator, *, truth_probability: float) -> Row:
+    """Randomise 1,000 answers, 300 of them yes and the others no, and estimate the share of yes."""
+    truth = np.arange(1000) < 300
+    response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
+    error = response.estimate().loc[True, "share"] - truth.mean()
+    formula = response_variance(truth.mean(), truth.size, truth_probability, 2)
+    return {"error": error, "z": error / np.sqrt(formula), "variance_formula": formula}
