@@ -192,14 +192,14 @@ def frontier(frame: pd.DataFrame, *, limit: float | None = None) -> pd.DataFrame
     releases = releases_of(frame)
     undominated = _undominated(releases["risk"].to_numpy(float), releases["utility"].to_numpy(float))
     chosen = releases[undominated].sort_values("utility", ascending=False).reset_index(drop=True)
-    risks = [f"risk {row.risk:.1%} (upper end of the bar {row.risk_high:.1%})" for row in chosen.itertuples()]
+    risks = [f"risk {row.risk:.1%} (bar to {row.risk_high:.1%})" for row in chosen.itertuples()]
     if limit is None:
         return chosen.assign(advice=risks)
     within = chosen["risk_high"] <= check_real(limit, "limit", low=0)
-    words = {True: "is within the limit, at less utility", False: f"is above the limit of {limit:.0%}"}
-    advice = [f"{risk} {words[allowed]}" for risk, allowed in zip(risks, within, strict=True)]
+    words = {True: f"within {limit:.0%}", False: f"above {limit:.0%}"}
+    advice = [f"{words[allowed]}: {risk}" for risk, allowed in zip(risks, within, strict=True)]
     if within.any():
-        advice[within.idxmax()] = f"most useful release within the limit of {limit:.0%}: {risks[within.idxmax()]}"
+        advice[within.idxmax()] = f"most useful {advice[within.idxmax()]}"
     return chosen.assign(advice=advice)
 
 

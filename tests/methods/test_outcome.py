@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,7 +150,7 @@ def people(n=240, seed=1):
     return pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": age, "ill": ill})
 
 
-def attacked(name, table, released, secrets, n_known=None):
+def attacked(name, table, released, secrets, n_known=None, **options):
     """Run an attack of somebody who knows the first persons, on a release that kept the labels of its records."""
     release = Release("table", released, "unknown", {}, len(table))
     known = table.iloc[:n_known]
@@ -156,7 +158,7 @@ def attacked(name, table, released, secrets, n_known=None):
         known[QUASI], QUASI, truth=release.table.index.get_indexer(known.index), sensitive="ill",
         secrets=secrets.iloc[:n_known],
     )  # fmt: skip
-    return person_risks(run_attack(name, release, knowledge), limit=0.25)
+    return person_risks(run_attack(name, release, knowledge, options), limit=0.25)
 
 
 ATTACKS = [entry.name for entry in entries("attack") if entry.data == "table" and not entry.costly]
@@ -181,11 +183,37 @@ def test_background_knowledge_is_compared_to_a_guess_with_the_same_help():
     table = people()
     blurred = table.assign(sex="*", age="[20, 79]")
     row, _ = attacked("background_knowledge", table, blurred, table["ill"])
-    assert row["risk"] == row["control"] > 0.7
+    assert row["risk"] == row["baseline"] > 0.7
     assert row["residual"] == 0
     exact, persons = attacked("background_knowledge", table, table, table["ill"])
     assert exact["worst"] == 1
     assert persons["above"].mean() > 0.5
+
+
+@pytest.mark.parametrize("excluded", [1, 2])
+def test_background_knowledge_is_right_where_some_exclusion_leaves_the_true_value_the_commonest(excluded):
+    counts = {"f": {"flu": 5, "gout": 3, "none": 1}, "m": {"flu": 1, "gout": 4, "none": 6, "burn": 2}}
+    rows = [(sex, ill) for sex, held in counts.items() for ill, n in held.items() for _ in range(n)]
+    table = pd.DataFrame(rows, columns=["sex", "ill"]).assign(age=1)
+
+    def share_right(values):
+        held, right = values.value_counts(), 0
+        for truth, n in held.items():
+            left = [held.drop(list(out)) for out in itertools.combinations(held.index.drop(truth), excluded)]
+            right += n * any(rest.idxmax() == truth for rest in left)
+        return right / len(values)
+
+    _, persons = attacked("background_knowledge", table, table, table["ill"], excluded=excluded)
+    share, guess = table.groupby("sex")["ill"].transform(share_right), share_right(table["ill"])
+    assert persons["risk"].tolist() == pytest.approx(gain(share, guess).tolist())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_large_classes_in_which_the_value_is_independent_withstand_background_knowledge(seed):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], 600), "age": rng.integers(0, 3, 600)})
+    ill = pd.Series(rng.choice(list("abcdef"), 600))
+    assert not attacked("background_knowledge", table.assign(ill=ill), table.assign(ill=ill), ill)[1]["above"].any()
 
 
 def naive_truths(value):

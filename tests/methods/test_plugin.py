@@ -63,6 +63,13 @@ def test_on_the_map(example, people):
 
 
 @pytest.mark.slow
+def test_the_page_on_own_methods_runs_from_its_first_line_to_its_last():
+    code = (DOCS / "own-methods.md").read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "shift_north" in done.stdout
+
+
+@pytest.mark.slow
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     """It is built from the `pyproject.toml` that the page on own methods shows."""
     pytest.importorskip("hatchling")

@@ -55,7 +55,6 @@ def test_plain_papermill_runs_the_smoke_profile_at_column_width(name, tmp_path):
 
 @pytest.mark.notebook
 @pytest.mark.slow
-@pytest.mark.slow
 def test_figures_of_a_reproduced_experiment_are_drawn_again_from_its_trials(tmp_path):
     name = "vanhoef2012_attacked_releases"
     (record,) = reproduce([name], profile="smoke", out=tmp_path, progress=False)

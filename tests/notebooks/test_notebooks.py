@@ -26,7 +26,6 @@ NOTEBOOKS = sorted({*notebooks_folder().glob("*.ipynb")} - {*experiments().value
 @pytest.mark.notebook
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-@pytest.mark.slow
 def test_notebook_runs(notebook: Path, tmp_path: Path):
     parameters = SMALL.get(notebook.stem, {"profile": "smoke", "out": str(tmp_path / "results")})
     if notebook.stem.startswith("11"):  # every method and every attack on an own file

@@ -41,7 +41,7 @@ def test_an_attack_that_says_nothing_tells_why(explorer):
 
 def test_the_judgement_is_that_of_check_and_goes_with_the_limit(explorer, tmp_path, monkeypatch):
     method, point = points(explorer)[-1]
-    explorer.map.release = [method, point["value"]]
+    explorer.map.release = [method, point["label"]]
     explorer.check()
     verdict = re.search(r"<b>(.*?)</b>", explorer.verdict.value)[1]
     assert verdict.startswith(("passed", "refused"))

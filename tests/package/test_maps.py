@@ -52,7 +52,8 @@ def test_the_ring_is_the_most_useful_release_whose_bar_ends_within_the_limit(n_m
     assert rings(ax) == [pytest.approx((best["utility"], best["risk"]))]
     assert f"{best['method']} {best['label']}" in [text.get_text() for text in ax.texts]
     advice = frontier(frame, limit=0.4)
-    first = advice[advice["advice"].str.startswith("most useful release within the limit of 40%")]
+    first = advice[advice["advice"].str.startswith("most useful within 40%")]
+    assert advice["advice"].str.len().max() <= 50  # pandas cuts longer texts
     assert first["utility"].tolist() == [pytest.approx(best["utility"])]
     assert first["risk_high"].item() <= 0.4
 
@@ -62,7 +63,7 @@ def test_a_mean_within_the_limit_is_not_enough():
     frame = ru_frame(trials, method="m", parameter="size", risk="risk", utility="use", attack="a", analysis="b")
     assert frame["risk"].item() < 0.25 < frame["risk_high"].item()
     assert rings(plot_ru_map(frame, limit=0.25)) == []
-    assert frontier(frame, limit=0.25)["advice"].str.endswith("is above the limit of 25%").all()
+    assert frontier(frame, limit=0.25)["advice"].str.startswith("above 25%: ").all()
 
 
 def test_a_map_is_drawn_on_the_given_axes_and_saves_itself(tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import public
 from reident.data import datasets
 from reident.data.datasets import data_folder
+from reident.methods.registry import entries, find
 from reident.runner._parameters import notebook_defaults
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +72,24 @@ def test_no_file_names_a_machine_or_a_package_registry():
         text = path.read_text(encoding="utf-8", errors="replace")
         found = [host for host in _HOSTS if host in text] + _MACHINE.findall(text)
         assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
+
+
+def test_the_site_keeps_what_notebooks_print_and_says_what_each_name_is_for(tmp_path):
+    site = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    notebook = json.loads((ROOT / "notebooks" / "22-friendship-network.ipynb").read_text(encoding="utf-8"))
+    printed = [{"output_type": "stream", "name": name, "text": ["passed"]} for name in ("stdout", "stderr")]
+    next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")["outputs"] = printed
+    run = tmp_path / "results" / "22-friendship-network"
+    run.mkdir(parents=True)
+    (run / "notebook.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    site["write_api"](tmp_path)
+    site["write_notebooks"](tmp_path, tmp_path / "results")
+    shown = json.loads((tmp_path / "22-friendship-network.ipynb").read_text(encoding="utf-8"))
+    assert [out for cell in shown["cells"] for out in cell.get("outputs", [])] == printed[:1]
+    assert "|  |" not in (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "Guarantee: every released record shares" in site["method_page"](find("mondrian"))
+    pages = [site["method_page"](entry) for role in site["ROLES"] for entry in entries(role)]
+    assert not [page for page in pages if re.search(r"Guarantee:.*[{}]", page)]
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "GUIDE.md", *sorted((ROOT / "docs").glob("*.md"))])

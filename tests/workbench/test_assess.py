@@ -62,7 +62,9 @@ def test_report_stands_alone(found, report):
     sources = re.findall(r'\s(?:src|href)="([^"]*)"', page)
     assert sources
     assert all(source.startswith("data:image/png;base64,") for source in sources)
-    for text in ("reident assess 'secret name.csv' --out <x>", "The intruder knows", found.data_sha256, "pandas "):
+    assert page.count("<table>") == page.count('<div class="wide"><table>')  # they scroll, not the page
+    told = ["reident assess 'secret name.csv' --out <x>", "The intruder knows", found.data_sha256, "pandas "]
+    for text in [*told, "Not in the release: name."]:
         assert text in html.unescape(page)
     assert pd.read_csv(report / "map.csv")["risk"].tolist() == pytest.approx(found.frame["risk"].tolist())
 

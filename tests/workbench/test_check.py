@@ -339,6 +339,8 @@ def test_the_command_finds_the_pairs_and_says_how_to_repair(tmp_path, monkeypatc
     common = ["--against", "patients.csv", "--quasi", "sex,plz", "--quick"]
     good = run("rel", *common, "--out", "verdict")
     assert good.exit_code == 0, good.output
+    assert "other attacks do not apply (verdict.json lists them)" in good.stdout
+    assert good.stdout.count("not run") < 5
     told = json.loads(Path("verdict/verdict.json").read_text())
     rows = re.findall(r"^\| `(\w+)` \|", DOCS.read_text().partition("## Each attack")[0], re.MULTILINE)
     assert list(told) == rows

@@ -43,6 +43,8 @@ def test_a_network_in_which_friends_of_friends_tell_is_refused_whatever_its_degr
     assert not found.passed
     assert found.candidates["kept"].is_monotonic_decreasing
     assert (found.candidates["share_above_limit"] > 0).all()
+    least = found.candidates["share_above_limit"].astype(float).min()  # attacks end where one refuses: a lower bound
+    assert f"each of the {len(found.judged)} refused puts at least {least:.1%} above" in found.sentence
     assert found.after is None
 
 

@@ -233,36 +233,26 @@ def background_knowledge(
     Notes
     -----
     Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions. Which
-    values are ruled out depends on the true one: the control is the same intruder before the whole table as one class,
-    who is right where the value is among the commonest.
+    values are ruled out depends on the true one: this intruder is right where it is among the ``excluded + 1``
+    commonest of the class, and without the release where it is among the commonest of all. These shares are the
+    confidence and the guess.
     """
     del rng
     shares = _shares(release, knowledge)
-    n, truth = len(shares.of), shares.truth
-    remaining, lost = shares.totals[shares.of], np.zeros(n)
-    out = np.full((n, excluded), -1)  # the values ruled out
-    gone, best, best_count = np.zeros(n, dtype=int), np.full(n, -1), np.zeros(n)
+    found = np.zeros(len(shares.of), dtype=bool)
+    last, mass = np.full(len(shares.totals), -1), np.zeros(len(shares.totals))
     for place in range(min(excluded + 1, int(np.diff(shares.starts).max(initial=0)))):
-        value, count = (column[shares.of] for column in shares.entry(place))
-        ruled = (value >= 0) & (value != truth) & (gone < excluded)
-        out[np.flatnonzero(ruled), gone[ruled]] = value[ruled]
-        remaining = remaining - np.where(ruled, count, 0.0)
-        lost += np.where(ruled, shares.prior[np.maximum(value, 0)], 0.0)
-        gone += ruled
-        first = (value >= 0) & ~ruled & (best < 0)
-        best, best_count = np.where(first, value, best), np.where(first, count, best_count)
+        value, count = shares.entry(place)
+        last, mass = np.where(value >= 0, value, last), mass + count
+        found |= (value[shares.of] == shares.truth) & (shares.truth >= 0)
+    claim, confidence = np.where(found, shares.truth, last[shares.of]), mass / np.maximum(shares.totals, 1.0)
     description = f", and rules out {excluded} wrong value(s) of each person"
-    guessed = shares.outcome(knowledge, best, best_count / np.maximum(remaining, 1e-300), description)
-    # A guess without the release can rule out the same values.
-    likeliest = np.full(n, -1)
-    for value in np.argsort(-shares.prior, kind="stable")[: excluded + 1]:
-        likeliest = np.where((likeliest < 0) & ~(out == value).any(axis=1), value, likeliest)
-    guess = np.where(best >= 0, best, likeliest)
-    base = np.where(guess >= 0, shares.prior[np.maximum(guess, 0)], 0.0)
-    guessed.claims["base"] = base / np.maximum(1 - lost, 1e-300)
-    commonest = np.argsort(-shares.prior, kind="stable")[: excluded + 1]
-    guessed.claims["control"] = np.isin(truth, commonest).astype(float)
-    return guessed
+    outcome = shares.outcome(knowledge, claim, confidence[shares.of], description)
+    guess = float(np.sort(shares.prior[np.unique(shares.codes)])[::-1][: excluded + 1].sum())
+    outcome.claims["base"] = guess
+    if not shares.kept:
+        outcome.claims["control"] = guess
+    return outcome
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -65,7 +65,7 @@ function paint(model, el) {
     c.points.forEach((p, i) => {
       make(g, "ellipse", {cx: X((p.x_low + p.x_high) / 2), cy: Y((p.y_low + p.y_high) / 2), fill: c.colour, "fill-opacity": .14,
         rx: Math.max(2, (X(p.x_high) - X(p.x_low)) / 2), ry: Math.max(2, (Y(p.y_low) - Y(p.y_high)) / 2), ...still});
-      const shade = c.points.length > 1 ? i / (c.points.length - 1) : 1, said = `${c.name}, ${p.parameter} ${p.value} ${p.unit}`.trim();
+      const shade = c.points.length > 1 ? i / (c.points.length - 1) : 1, said = `${c.name}, ${p.parameter} ${p.label} ${p.unit}`.trim();
       const e = make(g, "circle", {cx: X(p.x), cy: Y(p.y), r: 5, fill: c.colour, "fill-opacity": .08 + .92 * shade, stroke: c.colour,
         "stroke-width": 1.5, tabindex: 0, role: "button", "aria-label": `${said}: risk ${f(p.risk)}, utility ${f(p.utility)}`});
       e.style.cursor = "pointer";
@@ -77,7 +77,7 @@ function paint(model, el) {
           extra + (p.refused ? `; at least: refused by ${p.refused}` : ""));
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
-      const pick = () => { model.set("release", [c.name, p.value]); model.save_changes(); mark(); };
+      const pick = () => { model.set("release", [c.name, p.label]); model.save_changes(); mark(); };
       for (const [on, run] of [["pointerenter", show], ["focus", show], ["pointerleave", hide], ["blur", hide], ["click", pick]]) e.addEventListener(on, run);
       e.addEventListener("keydown", k => { if (k.key === "Enter") pick(); });
       points.push({...p, name: c.name, method: c.name, circle: e});
@@ -110,11 +110,11 @@ function paint(model, el) {
     if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
     for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
     const rule = `a risk of at most ${f(v)}`;
-    write(0, best ? `Most useful with ${rule}: ${`${best.name}, ${best.parameter} ${best.value} ${best.unit}`.trim()} (risk ${f(best.risk)}, utility ${f(best.utility)})`
+    write(0, best ? `Most useful with ${rule}: ${`${best.name}, ${best.parameter} ${best.label} ${best.unit}`.trim()} (risk ${f(best.risk)}, utility ${f(best.utility)})`
       : `No release of this map has ${rule}.`);
   };
   const mark = () => {
-    const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.value === value);
+    const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.label === value);
     box.style.display = p ? "" : "none";
     if (p) { box.setAttribute("x", X(p.x) - 9); box.setAttribute("y", Y(p.y) - 9); }
     code.textContent = p && p.code || "";

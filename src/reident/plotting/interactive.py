@@ -24,15 +24,13 @@ from reident.rumap import NOTHING, check_one_panel, releases_of
 #: Columns beyond those of `ru_frame` whose values are shown where a release has them.
 _EXTRA = ("baseline", "n_above", "share_above_limit", "above", "above_high")
 
-#: Texts of a point of the script, and their columns.
-_SHOWN = {"parameter": "parameter", "value": "label", "unit": "unit"}
+#: The code that makes a release, by its method and label.
+Codes = Mapping[tuple[str, str], str] | None
 
 _SCRIPT = Path(__file__).with_suffix(".js")
 
 
-def map_data(
-    frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
-) -> dict[str, Any]:
+def map_data(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -> dict[str, Any]:
     """Return the data of the script as plain numbers, rounded so that the same frame gives the same bytes.
 
     Parameters and errors are those of `ru_map_page`. With a column `refused` in `frame`, a release that has a text
@@ -50,7 +48,7 @@ def map_data(
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
 
     def point(row: Any) -> dict[str, Any]:
-        point: dict[str, Any] = {name: str(row[column]) for name, column in _SHOWN.items()} | {"n": int(row["n"])}
+        point: dict[str, Any] = {name: str(row[name]) for name in ("parameter", "label", "unit")} | {"n": int(row["n"])}
         point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
         for axis, measure, (low, high), is_log in (("x", "utility", xs, log), ("y", "risk", ys, False)):
             for end in ("", "_low", "_high"):
@@ -97,15 +95,13 @@ def _plain(value: Any) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def ru_map_part(
-    frame: pd.DataFrame, name: str, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
-) -> Markup:
+def ru_map_part(frame: pd.DataFrame, name: str, *, limit: float = 0.25, codes: Codes = None) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
     state = {"data": map_data(frame, limit=limit, codes=codes), "limit": limit}
     return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
-def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None) -> str:
+def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -> str:
     """Return one HTML page with the map; it needs neither network nor library.
 
     Parameters
@@ -131,9 +127,7 @@ def ru_map_page(frame: pd.DataFrame, *, limit: float = 0.25, codes: Mapping[tupl
     return render("map", title="Risk-utility map", map=part)
 
 
-def ru_map_widget(
-    frame: pd.DataFrame | None = None, *, limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
-) -> Any:
+def ru_map_widget(frame: pd.DataFrame | None = None, *, limit: float = 0.25, codes: Codes = None) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and label of the last click).
 
     Parameters

@@ -64,31 +64,13 @@ def run_notebooks(
     """Execute notebooks, several at once, and publish each in a folder of its own; return their records in this order.
 
     A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
-    versions ended well. A notebook that fails is stored with its error, and the others go on.
+    versions ended well, unless `force`; what failed before with the same key runs again with `retry_failed`. A notebook
+    that fails is stored with its error, and the others go on. `at_once` notebooks run at the same time, on the workers
+    of the dask `scheduler` if its address is given; they must have access to `out`. `each` is called after every run,
+    for example to write an index page; `label` names the progress bar.
 
-    Parameters
-    ----------
-    runs : sequence of NotebookRun
-        The runs; their names must differ.
-    out : path
-        The output folder.
-    at_once : int, default 1
-        How many notebooks run at the same time.
-    scheduler : str, optional
-        The address of a dask scheduler whose workers execute the notebooks; they must have access to `out`.
-    force, retry_failed : bool
-        Run also what has ended well before; run again what has failed before with the same key.
-    progress, label : bool, str
-        Show a progress bar of this name.
-    each : callable, optional
-        Called after every run, for example to write an index page.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is unknown to its notebook or of another type; before anything runs.
-    DataError
-        If a file is no notebook, `out` cannot be written, or another process works there.
+    A parameter that is unknown to its notebook or of another type is a `ParameterError` before anything runs; a file
+    that is no notebook, an `out` that cannot be written, or another process at work there, a `DataError`.
     """
     at_once = check_integer(at_once, "at_once", low=1)
     out = Path(out)

@@ -6,7 +6,6 @@ No trial is computed again. A page needs no network; the site can be copied to a
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,11 +92,11 @@ def _section(out: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _figures(out: Path, name: str) -> Iterator[dict[str, str]]:
-    """Yield name, title, picture and link of each figure, figure 2 before figure 10."""
+    """Yield name, title, picture and link of each figure, in the order of the notebook where it gives titles."""
     folder = out / name / "figures"
     titles = dict(read_findings(folder))
     stems = {file.stem for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
-    for stem in sorted(stems, key=lambda stem: re.sub(r"\d+", lambda digits: digits[0].zfill(4), stem)):
+    for stem in sorted(stems, key=lambda stem: ([*titles].index(stem) if stem in titles else len(titles), stem)):
         files = [f"{name}/figures/{stem}.{kind}" for kind in ("png", "svg") if (folder / f"{stem}.{kind}").is_file()]
         label = stem.replace("-", " ")
         yield {"name": label, "title": titles.get(stem, label), "source": files[0], "link": files[-1]}

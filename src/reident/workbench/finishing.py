@@ -109,31 +109,22 @@ def _apart(known: FloatArray, digits: int | None) -> float:
 def with_coordinates(
     after: pd.DataFrame, before: pd.DataFrame, places: tuple[str, str], crs: str | None
 ) -> pd.DataFrame:
-    """Write ``lat_deg`` and ``lon_deg`` of a release in the file's own columns, CRS and digits.
+    """Write ``lat_deg`` and ``lon_deg`` of a release in the file's own columns, CRS and digits, to a metre at least.
 
-    Where so few digits would put a record back on its own true place, it gets more.
+    Fewer digits would undo a mask, and digits that depend on the true places would tell of them.
     """
     lat, lon = after[LAT].to_numpy(np.float64), after[LON].to_numpy(np.float64)
-    if crs not in (None, "EPSG:4326"):
+    if is_projected := crs not in (None, "EPSG:4326"):
         lon, lat = projected(lat, lon, crs)
     else:
         lon = longitudes_like(lon, before[places[1]].to_numpy(np.float64, na_value=np.nan))
-    true = before.loc[after.index, list(places)].to_numpy(np.float64)
-    rounded = _rounded(true, np.column_stack([lat, lon]), [decimals_of(before[name]) for name in places])
     made = after.drop(columns=[LAT, LON])
-    for name, values in zip(places, rounded.T, strict=True):
-        made[name] = values.astype("int64") if pd.api.types.is_integer_dtype(before[name]) else values
+    for name, values in zip(places, (lat, lon), strict=True):
+        digits = decimals_of(before[name])
+        rounded = values if digits is None else np.round(values, max(digits, 0 if is_projected else 5))
+        is_whole = is_projected and pd.api.types.is_integer_dtype(before[name])
+        made[name] = rounded.astype("int64") if is_whole else rounded
     return made[[column for column in before.columns if column in made.columns]]
-
-
-def _rounded(true: FloatArray, moved: FloatArray, digits: list[int | None]) -> FloatArray:
-    if None in digits:
-        return moved
-    for more in range(7):
-        rounded = np.column_stack([np.round(moved[:, j], (digits[j] or 0) + more) for j in (0, 1)])
-        if not (rounded == true).all(axis=1).any():
-            return rounded
-    return moved
 
 
 def column_loss(before: pd.Series, after: pd.Series) -> float:

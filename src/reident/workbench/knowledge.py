@@ -250,8 +250,9 @@ def group_notes(
         )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
+        n_above = int(judged.persons["above"].sum())
+        for_another = f": {judged.by_household} of the {n_above} persons above the limit are so for another member"
         notes.append(
-            f"Finding one member of a household finds them all ({n} households): {judged.by_household} of the "
-            f"{int(judged.persons['above'].sum())} persons above the limit are so for another member."
+            f"Finding one member of a household finds them all ({n} households){for_another if n_above else ''}."
         )
     return notes

@@ -179,7 +179,7 @@ class Search:
         if refused.empty:
             return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
         safest = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
-        ended = ", where the search ended" if len(self.judged) % MOST_JUDGED == 0 else ""
+        ended = ", where the search ended," if len(self.judged) % MOST_JUDGED == 0 else ""
         alone = ""
         if len(passing):  # steps that pass by themselves, but with no other step
             best = passing.loc[passing["kept"].astype(float).idxmax()]
@@ -187,8 +187,8 @@ class Search:
             alone = f"; {best['chain']} by itself passes{withheld}"
         return (
             f"no release tried puts at most {tolerate:.0%} of persons above a risk of {limit:.0%}, and nothing is "
-            f"advised; of {len(self.judged)} judged{ended} {safest['chain']} puts the fewest above, at least "
-            f"{float(safest['share_above_limit']):.1%}, most by {safest['attack']}{alone}{sample}"
+            f"advised; each of the {len(refused)} refused{ended} puts at least "
+            f"{float(safest['share_above_limit']):.1%} above ({safest['chain']}, by {safest['attack']}){alone}{sample}"
         )
 
 
