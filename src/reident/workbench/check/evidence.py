@@ -171,7 +171,8 @@ def _carried(
 ) -> str:  # fmt: skip
     """Return the other column on which a released column depends and its own does not, "" for none.
 
-    A column that depends on its own is looked at among the persons with the commonest value, or range of values, of it.
+    A column that depends on its own is looked at among the persons with one value of it, or range of values: that among
+    whom most pairs differ in the label.
     `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
     """
     own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
@@ -181,7 +182,9 @@ def _carried(
     at, is_own = np.arange(len(own)), _depend(own, label)
     if is_own:
         strata = codes_of(own) if own.nunique() <= _STRATA else (_STRATA * pd.Series(ordered(own)).rank(pct=True)) // 1
-        at = np.flatnonzero(strata == pd.Series(strata).mode()[0])
+        table = pd.crosstab(np.asarray(strata), codes_of(label))
+        differ = table.sum(axis=1) ** 2 - (table**2).sum(axis=1)
+        at = np.flatnonzero(np.asarray(strata) == differ.idxmax())
     others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
     own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
