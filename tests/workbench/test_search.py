@@ -137,7 +137,7 @@ def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], 60), "number": [f"x{i}" for i in rng.permutation(60)]})
     found = rd.assess(
-        table, quasi=["sex", "number"], methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke",
+        table, quasi=["sex", "number"], methods=[{"name": "mondrian", "k": [2]}], profile="smoke",
         progress=False, limit=0.2,
     )  # fmt: skip
     assert found.search.candidates["passed"].tolist() == [False, True]
@@ -145,7 +145,7 @@ def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
     assert found.search.advised["kept"] == 0.5
     assert "it withholds number" in found.advice
     kept = rd.assess(table, quasi=["sex", "number"], must_keep="number", progress=False, limit=0.2,
-                     methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke")  # fmt: skip
+                     methods=[{"name": "mondrian", "k": [2]}], profile="smoke")  # fmt: skip
     assert (kept.passed, kept.chain(), "nothing is advised" in kept.advice) == (False, [], True)
 
 
