@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.data.networks import load_graph
 from reident.networks import as_network, naive_anonymise, read_graph, write_graph
 from reident.networks.files import read_relations
 from reident.networks.graph import as_directed_network
@@ -154,14 +153,6 @@ def test_naive_anonymisation_is_an_isomorphism(graph):
     release = naive_anonymise(graph, rng=1)
     assert nx.utils.graphs_equal(nx.relabel_nodes(graph, release.mapping), release.network.to_networkx())
     assert release.mapping == naive_anonymise(graph, rng=1).mapping
-
-
-def test_graph_that_is_not_here_says_where_to_put_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=r"REIDENT_DATA/graphs/facebook100_caltech36"):
-        load_graph("caltech36")
-    with pytest.raises(ParameterError, match="`name` must be one of"):
-        load_graph("orkut")
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,11 @@ def test_what_a_signature_allows_the_function_allows(function, name, value):
     assert not re.match(rf"`{name}` must be (at least|above|from|between) (?!`)", said)
 
 
+def test_a_keyword_that_a_function_has_not_is_named():
+    with pytest.raises(TypeError, match=r"perturb_coordinates\(\) got an unexpected keyword argument 'sigma'"):
+        reident.perturb_coordinates([50.0], [8.0], sigma=1)
+
+
 def test_no_public_function_is_left_out():
     named = {function.partition(".")[0] for function in GOOD}
     assert [name for name in public.HOMES if inspect.isfunction(public.named(name)) and name not in named] == []

@@ -73,17 +73,6 @@ def test_labels_agree_across_tables_and_missing_ones_with_nothing():
     assert b[2] == -1
 
 
-@pytest.mark.parametrize(
-    ("successes", "centre", "half"), [(850, 0.849, 0.022), (0, 0.002, 0.002), (1000, 0.998, 0.002)]
-)
-def test_wilson_is_as_anonymeter_computes_it(successes, centre, half):
-    """Its own test of `success_rate` gives the middle and the half-width to three decimals."""
-    rate = wilson_interval(successes, 1000)
-    assert round((rate.low + rate.high) / 2, 3) == centre
-    assert round((rate.high - rate.low) / 2, 3) == half
-    assert rate.value == successes / 1000
-
-
 @pytest.mark.parametrize(("successes", "trials", "level"), [(3, 17, 0.95), (0, 5, 0.9), (40, 40, 0.99), (2.5, 8, 0.8)])
 def test_wilson_holds_the_shares_that_a_score_test_keeps(successes, trials, level):
     rate, z = wilson_interval(successes, trials, level=level), norm.ppf((1 + level) / 2)

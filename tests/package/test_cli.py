@@ -1,3 +1,4 @@
+import errno
 import signal
 import sys
 
@@ -68,3 +69,14 @@ def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
         main()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "reident: interrupted before it was done\n"
+
+
+def test_a_disk_without_room_is_a_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def run():
+        raise OSError(errno.EFBIG, "no room", "a.csv")  # beyond the limit for a file, `ulimit -f`
+
+    with pytest.raises(SystemExit, match="2"):
+        main(run)
+    assert capsys.readouterr().err == "reident: nothing more can be written (no room): a.csv\n"

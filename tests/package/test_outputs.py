@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -135,11 +137,17 @@ def test_a_run_replaces_no_folder_with_files_that_are_not_its_own(tmp_path):
         run_notebooks([NotebookRun("a", notebook)], out, progress=False, force=True)
 
 
-def test_a_folder_that_has_appeared_meanwhile_stays(tmp_path):
+def test_a_folder_that_has_appeared_meanwhile_stays_and_what_a_killed_process_left_does_not(tmp_path):
     def fill(folder):
         (folder / "release.csv").write_text("a")
-        publish_folder(tmp_path / "rel", lambda other: (other / "b").touch())  # at the same time
+        write(tmp_path, ["rel/b"], "")
 
     with pytest.raises(DataError):
         publish_folder(tmp_path / "rel", fill)
     assert content(tmp_path) == {"rel/b": ""}
+    fill = "lambda folder: ((folder / 'a.csv').write_text('never audited'), os.kill(os.getpid(), 9))"
+    killed = f"import os, pathlib, reident.base; reident.base.publish_folder(pathlib.Path('second'), {fill})"
+    subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)
+    assert "never audited" in content(tmp_path).values()
+    publish_folder(tmp_path / "second", lambda folder: (folder / "a").touch())
+    assert content(tmp_path) == {"rel/b": "", "second/a": ""}

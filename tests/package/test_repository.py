@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import public
+from commands import call
 from reident.data import datasets
 from reident.data.datasets import data_folder
-from reident.methods.registry import entries, find
+from reident.methods.registry import entries
 from reident.runner._parameters import notebook_defaults
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +88,7 @@ def test_the_site_keeps_what_notebooks_print_and_says_what_each_name_is_for(tmp_
     shown = json.loads((tmp_path / "22-friendship-network.ipynb").read_text(encoding="utf-8"))
     assert [out for cell in shown["cells"] for out in cell.get("outputs", [])] == printed[:1]
     assert "|  |" not in (tmp_path / "index.md").read_text(encoding="utf-8")
-    assert "Guarantee: every released record shares" in site["method_page"](find("mondrian"))
+    assert "guarantee: every released record shares" in call(tmp_path, "methods mondrian", code=0).stdout
     pages = [site["method_page"](entry) for role in site["ROLES"] for entry in entries(role)]
     assert not [page for page in pages if re.search(r"Guarantee:.*[{}]", page)]
 

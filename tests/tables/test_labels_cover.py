@@ -168,9 +168,3 @@ def test_a_csv_of_arx_meets_numbers_and_keeps_na_as_text(tmp_path):
     assert hierarchy.to_frame()[0].tolist() == ["NA", "39"]
     assert hierarchy.generalise(pd.Series([39, 39.0], name="age"), 1).tolist() == ["*", "*"]
     assert hierarchy.generalise(pd.Series([39], name="age"), 0).tolist() == [39]
-
-
-def test_intervals_nest_from_their_origin():
-    years = Hierarchy.from_intervals(range(1918, 1978), [2, 4, 8], origin=1900)
-    assert years.n_levels == 5
-    assert years.labels_of(1919) == [1919, "[1918, 1920)", "[1916, 1920)", "[1916, 1924)", "*"]

@@ -162,6 +162,9 @@ def carriers():
         "values of the own column": {"plz": np.sort(TABLE["plz"].unique())[tenth]},
         "a function of its own": {"income": np.sin(TABLE["income"] / 1000)},
         "finer than a sensitive value": {"ill": TABLE["ill"] + recoded(born.dt.year, rng).astype(str)},
+        "the spelling of the rarest value": {
+            "ill": TABLE["ill"].mask((TABLE["ill"] == "c") & (born.dt.year > 1975), "C")
+        },
     }
 
 

@@ -123,6 +123,7 @@ def test_an_option_of_a_method_may_be_called_method():
     step = rd.Step("k_epsilon", method="mondrian", k=3)
     assert step.entry.name == "k_epsilon"
     assert step.settings["method"] == "mondrian"
+    assert rd.Step("k_anonymity_lattice", k=3).listed["method"] == "k_anonymity"  # its former name
 
 
 @pytest.fixture
@@ -156,12 +157,6 @@ def test_from_the_file_to_the_verdict(patients, tmp_path):
     assert verdict.share_above_limit == pytest.approx(report.share_above_limit)
 
 
-def test_names_of_the_former_version_are_read():
-    assert rd.Step("k_anonymity_lattice", k=3).listed["method"] == "k_anonymity"
-    with pytest.raises(rd.ParameterError, match="registered anonymiser"):
-        rd.Step(["k_anonymity"])
-
-
 def test_declare_is_found_where_it_was_and_sweep_stays_a_function():
     from reident.sweep.result import declare
 
@@ -169,12 +164,3 @@ def test_declare_is_found_where_it_was_and_sweep_stays_a_function():
 
     assert declare is results.declare
     assert callable(rd.sweep)
-
-
-def test_from_methods_to_the_map(patients):
-    dataset = rd.open_dataset(patients).with_roles(quasi=["sex", "age"], sensitive="illness", lat="lat", lon="lon")
-    methods = ["disc", {"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}]
-    asked = {"methods": methods, "attacks": ["nearest_place"], "utilities": ["nearest_neighbour_kept"]}
-    frame = rd.risk_utility(dataset, **asked, repetitions=2, progress=False)
-    assert isinstance(rd.frontier(frame, limit=0.25), pd.DataFrame)
-    assert rd.plot_ru_map(frame, limit=0.25).has_data()

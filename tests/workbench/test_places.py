@@ -162,15 +162,6 @@ def test_a_crs_that_is_not_of_the_earths_surface_is_refused(crs):
         with_places(persons(), "lat", "lon", crs)
 
 
-def test_the_crs_of_an_option_is_that_of_a_file_without_one():
-    table = persons()
-    bare = in_geometry(table, "EPSG:32618").set_crs(None, allow_override=True)
-    placed = with_places(bare, None, None, "EPSG:32618")
-    assert np.allclose(placed.to_crs(4326).geometry.y, table["lat"])
-    with pytest.raises(ParameterError, match="must be that of the file, EPSG:32618"):
-        with_places(placed, None, None, "EPSG:3857")
-
-
 COUNTIES = gpd.GeoDataFrame(geometry=[box(-74.2, 40.5, -74.0, 40.9), box(-74.0, 40.5, -73.8, 40.9)], crs="EPSG:4326")
 TOWNS = pd.DataFrame({"lat_deg": [40.6, 40.8], "lon_deg": [-74.1, -73.9], "persons_per_km2": [900.0, 400.0]})
 

@@ -41,15 +41,15 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
         rd.assess(table[["sex"]], quasi="sex", public={"candidates": places}, progress=False)
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
-        rd.assess(
-            table, quasi="sex", methods={"places": ["disc"]}, public={"candidates": places}, progress=False, **known
-        )
+        rd.assess(table, quasi="sex", methods=["disc"], public={"candidates": places}, progress=False, **known)
 
 
 def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
     points = rd.workbench.open_file(folder / "nocrs.gpkg").data
     release = protect_into(points, tmp_path / "r", method="donut", quasi="sex", crs="EPSG:32618")
     assert gpd.read_file(release / "release.gpkg").crs == "EPSG:32618"
+    with pytest.raises(ParameterError, match="must be that of the file, EPSG:32618"):
+        protect_into(points.set_crs("EPSG:32618"), tmp_path / "q", method="donut", quasi="sex", crs="EPSG:3857")
     call(folder, "protect nocrs.gpkg --crs EPSG:32618 --quasi sex --method donut --out", tmp_path / "s", code=0)
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
         protect_into(pd.DataFrame(points[["sex"]]), tmp_path / "t", method="mondrian", quasi="sex", crs="EPSG:32618")

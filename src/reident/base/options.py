@@ -271,7 +271,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kws: P.kwargs) -> R:
-        bound = signature.bind(*args, **kws)
+        try:
+            bound = signature.bind(*args, **kws)
+        except TypeError:
+            return function(*args, **kws)  # names the argument that the function has not, and itself
         rules = _rules(function)
         for name, rule in rules.items():
             value = bound.arguments.get(name)

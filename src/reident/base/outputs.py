@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePosixPath
@@ -168,6 +169,8 @@ def working(out: Path, *, private: bool = False) -> Iterator[tuple[Path, str]]:
 def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool = False, parameter: str = "out") -> None:
     """Fill a temporary folder beside the target, then rename it: the target is complete or absent.
 
+    What a killed process left in the temporary folder is removed by the next one with this target.
+
     Parameters
     ----------
     target : path
@@ -186,18 +189,22 @@ def publish_folder(target: Path, fill: Callable[[Path], Any], *, replace: bool =
     """
     if replace:
         check_replaceable(target, parameter=parameter)
-    options: Any = {"prefix": f".{target.name}-", "dir": target.parent, "ignore_cleanup_errors": True}
+    unfinished = target.parent / f".{target.name}.unfinished"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(**options) as place:
-            filled = Path(place, "made")
-            filled.mkdir()
-            fill(filled)
-            if replace:
-                record_files(filled)
-                if target.exists():
-                    target.replace(Path(place, "earlier"))
-            os.rename(filled, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
+        with working(unfinished, private=True) as (place, _):
+            filled, earlier = place / "made", place / "earlier"
+            for left in (filled, earlier):
+                shutil.rmtree(left, ignore_errors=True)
+            try:
+                filled.mkdir()
+                fill(filled)
+                if replace:
+                    record_files(filled)
+                    if target.exists():
+                        target.replace(earlier)
+                os.rename(filled, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
+            finally:
+                shutil.rmtree(unfinished, ignore_errors=True)
     except OSError as error:
         raise DataError(
             f"`{parameter}` must be in a folder that can be written, got {str(target)!r}: {error.strerror or error}"

@@ -25,6 +25,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
+from reident.workbench.readers import geometry_of
 
 #: The level of the tests of the order of rows and of true places.
 LEVEL = 1e-6
@@ -73,13 +74,12 @@ class Evidence:
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
         """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
-        secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
-        others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}
+        secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
         guarded = {}
         for name, values in known.guarded.items():
             has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
             guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
-        return replace(known, secrets=secrets, other_secrets=others, guarded=guarded)
+        return replace(known, secrets=secrets, guarded=guarded)
 
 
 def evidence(
@@ -109,13 +109,13 @@ def _compare(
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
-    if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
-        role = "quasi-identifier"
+    if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
+        role = "quasi-identifier"  # a coordinate alone is a number that others know
 
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))
 
-    if hasattr(dataset.data, "to_crs") and name == dataset.data.geometry.name:
+    if name == geometry_of(dataset.data):
         refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
         return
     if role == "sensitive":
@@ -171,7 +171,8 @@ def _carried(
 ) -> str:  # fmt: skip
     """Return the other column on which a released column depends and its own does not, "" for none.
 
-    A column that depends on its own is looked at among the persons with the commonest value, or range of values, of it.
+    A column that depends on its own is looked at among the persons with one value of it, or range of values: that among
+    whom most pairs differ in the label.
     `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
     """
     own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
@@ -181,7 +182,9 @@ def _carried(
     at, is_own = np.arange(len(own)), _depend(own, label)
     if is_own:
         strata = codes_of(own) if own.nunique() <= _STRATA else (_STRATA * pd.Series(ordered(own)).rank(pct=True)) // 1
-        at = np.flatnonzero(strata == pd.Series(strata).mode()[0])
+        table = pd.crosstab(np.asarray(strata), codes_of(label))
+        differ = table.sum(axis=1) ** 2 - (table**2).sum(axis=1)
+        at = np.flatnonzero(np.asarray(strata) == differ.idxmax())
     others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
     own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)

@@ -18,7 +18,7 @@ from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
-from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
+from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
@@ -55,12 +55,8 @@ def read_network(
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
         file, findings = release_file(Path(release), {"manifest.json"})
         release = read_relations(file)
-    elif isinstance(release, attacked.Release):
-        if not isinstance(release.network, Network):
-            raise ParameterError("`release` must be a network as the original is, got records")
-        rows = dataset.names.get_indexer(release.table.index).astype(np.int64)
-        rows = release.rows if isinstance(release, Release) else rows
-        method, options, release = release.method, dict(release.options), release.network
+    elif isinstance(release, Release):
+        method, options, rows, release = release.method, dict(release.options), release.rows, release.network
     if isinstance(release, Relations):
         sides = list(SIDES) if release.sorted or not {*SIDES} <= {*dataset.marks} else []
         release, marks = release.network, release.marks.drop(columns=sides, errors="ignore")
@@ -68,9 +64,11 @@ def read_network(
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     network = as_network(release, "release")
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
-    if rows is None:
-        rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names))
-        if rows is not None and dataset.network is not None:
+    if rows is None and pairs is not None:
+        if isinstance(pairs, str) and pairs == SAME_ORDER:
+            pairs = pd.DataFrame({"original_node": nodes, "released_node": nodes})
+        rows = matched(pairs, "node", pd.Index(nodes), pd.Index(names))
+        if (rows >= 0).all() and dataset.network is not None:
             _check_pairs(network, dataset.network, rows)
     findings += [
         Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
@@ -112,29 +110,3 @@ def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
             "`pairs` must pair the nodes of these networks, got some along which relations agree by chance alone: give "
             "those that were written with the release"
         )
-
-
-def _rows_of(pairs: Any, nodes: pd.Index, names: pd.Index) -> IntArray | None:
-    """Return the original row of each released node; None without pairs."""
-    if pairs is None:
-        return None
-    if isinstance(pairs, str) and pairs == SAME_ORDER:
-        originals = pd.Series(nodes)
-    else:
-        if isinstance(pairs, str | Path):
-            pairs = pd.read_csv(pairs, dtype=str)
-        if isinstance(pairs, Mapping):
-            pairs = pd.DataFrame({"original_node": list(pairs), "released_node": list(pairs.values())})
-        if not isinstance(pairs, pd.DataFrame) or not {"original_node", "released_node"} <= set(pairs):
-            raise DataError("`pairs` must have the columns original_node and released_node")
-        listed = pairs.astype(str).set_index("released_node")["original_node"]
-        if listed.index.duplicated().any() or listed.duplicated().any():
-            raise DataError("`pairs` must name each node once at most")
-        originals = listed.reindex(nodes)
-    rows: IntArray = names.get_indexer(originals).astype(np.int64)
-    if unpaired := int((rows < 0).sum()):
-        raise DataError(
-            f"`pairs` must name the original node of each of the {len(rows)} released nodes, got none for {unpaired}: "
-            "--pairs FILE lists them (protect writes it beside the release)"
-        )
-    return rows
