@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, check_real, check_seed
+from reident.base import DataError, IntArray, ParameterError, check_real, check_seed
 from reident.methods import release as attacked
 from reident.methods.attacks import check_attacks
 from reident.methods.release import LAT, LON, Knowledge
@@ -23,6 +23,7 @@ from reident.workbench.check.declarations import (
     test_new_together,
     undeclared,
     with_row_number,
+    words_of,
 )
 from reident.workbench.check.dependence import Features
 from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
@@ -121,9 +122,11 @@ def check(
     check_seed(seed)
     names = attacks if isinstance(attacks, str) and attacks == QUICK else check_attacks(attacks)
     sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
-    words = dict(new) if isinstance(new, Mapping) else {}
     if dataset.network is not None and not _is_table(release):
-        return _check_network(release, dataset, pairs, words, rule, names, sha)
+        for option, value in (("called", called), ("derived", derived)):
+            if value:
+                raise ParameterError(f"`{option}` must be left out: it is for tables, and the release is a network")
+        return _check_network(release, dataset, pairs, words_of(new), rule, names, sha)
     read = read_release(release, dataset, pairs)
     declared, findings = declare(read.cells, dataset, called, new, derived)
     findings = [*read.findings, *findings]
