@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
+from benchmarks._calibration import calibrate_distances
 from reident.base import FloatArray
 from reident.data.datasets import load_nhs_hospitals
 from reident.data.simulate import OverlappingFiles, overlapping_files
@@ -22,7 +23,6 @@ from reident.experiments.released_maps import (
     people,
     quality,
 )
-from reident.location.calibration import calibrate_distances
 from reident.location.population_location import locate_by_population
 from reident.location.registration import registration_attack
 from reident.location.spherical_mds import gaps_km

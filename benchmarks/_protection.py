@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from benchmarks._calibration import calibrate_distances
 from reident import embed_distances, great_circle_km
 from reident.base import FloatArray
 from reident.experiments.released_maps import SCATTER_KM, errors_km, load_country, people
-from reident.location import calibrate_distances, locate_by_population, locate_by_reference_sets
+from reident.location import locate_by_population, locate_by_reference_sets
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places import distance_utilities
 from reident.places.points import unit_vectors
@@ -115,12 +116,12 @@ def _by_towns(
     """Return the share of records that the calibrated distances and the map of towns place."""
     places, area = load_country("germany")
     given = ~np.isnan(released)
-    calibration = calibrate_distances(
+    expected_km, sd_km = calibrate_distances(
         np.where(given, released, 0.0), others["lat_deg"], others["lon_deg"], n_reference_sets=made.n_sets,
         reference_set_size=made.size, area=area, n_simulations=10, rng=rng,
     )  # fmt: skip
-    sd = np.hypot(calibration.sd_km, np.hypot(made.noise_km, made.step_km / np.sqrt(12)))
+    sd = np.hypot(sd_km, np.hypot(made.noise_km, made.step_km / np.sqrt(12)))
     sd = np.where(given, sd, np.inf)
     np.fill_diagonal(sd, 0.0)
-    found = locate_by_population(calibration.distances_km, places, area, sd, scatter_km=SCATTER_KM)
+    found = locate_by_population(expected_km, places, area, sd, scatter_km=SCATTER_KM)
     return float((errors_km(found.positions, homes) <= _TOWN_KM).mean())

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident.base import MEMORY, processors, read_size
+from reident.base import MEMORY, read_size
 from reident.kernels._cache import cache_folder
-from reident.workbench.command_options import resumable, stop, was_interrupted
+from reident.workbench.command_options import resumable, running, stop, takes, was_interrupted
 from reident.workbench.commands import add_commands
 
 # Everything heavy is imported inside the commands, so that --help answers at once.
@@ -33,22 +33,6 @@ app = typer.Typer(
 )
 
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, figures and the index page.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="How many processors to use; 0 for all of them.")]
-Seed = Annotated[int | None, typer.Option(help="The seed of every random stream; default: each notebook's own.")]
-Profile = Annotated[
-    str, typer.Option(help="smoke (seconds), quick (a minute or two each), full (the document's grid).")
-]
-Force = Annotated[bool, typer.Option("--force", help="Run again also what has ended well before.")]
-Retry = Annotated[bool, typer.Option(help="Run again what failed before.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Which = Annotated[
-    str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(help="A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
-]
-
 
 add_commands(app)
 
@@ -93,22 +77,13 @@ def list_() -> None:
 
 
 @app.command()
+@takes("profile jobs seed decide budget force retry_failed scheduler quiet")
 def reproduce(
     stem: Annotated[
         list[str] | None, typer.Argument(help="Experiments, documents or notebooks; none: every experiment.")
     ] = None,
-    profile: Profile = "quick",
-    jobs: Jobs = 0,
     out: Out = Path("results"),
-    seed: Seed = None,
-    decide: Annotated[
-        bool, typer.Option("--decide", help="Draw data sets until the published tables are decided.")
-    ] = False,
-    budget: Annotated[str, typer.Option(help="With --decide: the time for it, such as 30min or 2h.")] = "2h",
-    force: Force = False,
-    retry_failed: Retry = True,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
+    **given: Any,
 ) -> None:
     """Run the notebooks of documents and write a page that compares them with the published values.
 
@@ -116,32 +91,18 @@ def reproduce(
     """
     from reident import runner
 
+    budget_min = runner.read_minutes(given.pop("budget", "2h"))
     with resumable(out):
-        records = runner.reproduce(
-            stem or [],
-            profile=profile,
-            jobs=processors(jobs),
-            out=out,
-            seed=seed,
-            decide=decide,
-            budget_min=runner.read_minutes(budget),
-            force=force,
-            retry_failed=retry_failed,
-            scheduler=scheduler,
-            progress=not quiet,
-        )
+        records = runner.reproduce(stem or [], out=out, budget_min=budget_min, **running(given))
     _end(records, out)
 
 
 @app.command()
+@takes("jobs force retry_failed scheduler quiet")
 def batch(
     sweep: Annotated[Path, typer.Argument(help="A YAML file: notebook, parameters, grid, repetitions, seed, pages.")],
-    jobs: Jobs = 0,
     out: Out = Path("results/batch"),
-    force: Force = False,
-    retry_failed: Retry = True,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
+    **given: Any,
 ) -> None:
     """Run a notebook over a grid of its parameters, several at once, with a page over all runs.
 
@@ -150,31 +111,21 @@ def batch(
     from reident.runner.batch import batch as run_batch
 
     with resumable(out):
-        records = run_batch(
-            sweep,
-            out,
-            jobs=processors(jobs),
-            scheduler=scheduler,
-            force=force,
-            retry_failed=retry_failed,
-            progress=not quiet,
-        )
+        records = run_batch(sweep, out, **running(given))
     print(f"{sum(record['status'] == 'ok' for record in records)} of {len(records)} runs ended well")
     _end(records, out)
 
 
 @app.command()
+@takes("profile jobs seed quiet")
 def figures(
     stem: Annotated[list[str], typer.Argument(help="Experiments or documents.")],
     out: Out = Path("results"),
-    profile: Profile = "quick",
-    jobs: Jobs = 0,
-    seed: Seed = None,
-    quiet: Quiet = False,
     formats: Annotated[
         list[str] | None, typer.Option("--format", help="pdf, svg or png (the default); may be repeated.")
     ] = None,
     width: Annotated[str, typer.Option(help="The width of a figure, such as 85mm or 170mm.")] = "170mm",
+    **given: Any,
 ) -> None:
     """Draw the figures of experiments again from their stored trials, into figures-for-print.
 
@@ -184,13 +135,13 @@ def figures(
     from reident import runner
     from reident.runner.experiments import PRINT, check_print, draw_again
 
-    width_mm = check_print(formats or [], width)
+    width_mm, profile = check_print(formats or [], width), given.get("profile", "quick")
     runs, _ = runner.study_runs(stem, profile=profile)
     for name in [run.name for run in runs]:
         if not (out / name / "record.json").is_file():
             _say(f"{name}: no stored results in {out / name}, running its {profile} profile first")
             with resumable(out):
-                runner.reproduce([name], profile=profile, jobs=processors(jobs), seed=seed, out=out, progress=not quiet)
+                runner.reproduce([name], out=out, **running(given))
         folder = draw_again(name, out, out / PRINT / name, width_mm=width_mm, formats=tuple(formats or ["png"]))
         print(f"{name}: {len([*folder.glob('*')]) - 1} figures in {folder}")
 
@@ -212,12 +163,12 @@ def report(
 
 
 @app.command("app")
+@takes("profile jobs")
 def app_(
     file: Annotated[Path | None, typer.Argument(help="The file to begin with; default: chosen in the browser.")] = None,
     port: Annotated[int, typer.Option(help="The port of this machine to serve on; 0: a free one.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open no browser.")] = False,
-    profile: Annotated[str, typer.Option(help="smoke, quick or full: to begin with.")] = "quick",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
+    **given: Any,
 ) -> None:
     """Serve a page for your own data: choose a file, confirm the roles, watch the map fill, take the release away.
 
@@ -225,12 +176,14 @@ def app_(
     """
     from reident.workbench.serving import serve
 
-    serve(file, port=port, browser=not no_browser, profile=profile, jobs=jobs)
+    serve(file, port=port, browser=not no_browser, **given)
 
 
 @app.command()
 def methods(
-    which: Which = None,
+    which: Annotated[
+        str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
+    ] = None,
     data: Annotated[str | None, typer.Option(help="places, table, network or queries.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole description as JSON.")] = False,
 ) -> None:

@@ -14,10 +14,8 @@ from reident.base import (
     FloatArray,
     ParameterError,
     RNGLike,
-    afford,
     check_choice,
     check_columns,
-    check_integer,
     check_real,
     check_rng,
     check_table,
@@ -33,6 +31,8 @@ COLUMNS = [
 
 #: The names of the two anchors: the data released as they are, and nothing released.
 ORIGINAL, NOTHING = "original", "nothing released"
+#: Draws of repetitions, with replacement, by which the frontier is tested.
+_DRAWS = 500
 
 
 def _quantile(values: FloatArray, share: float) -> float:
@@ -52,7 +52,6 @@ def ru_frame(
     analysis: str,
     unit: str = "",
     level: float = 0.9,
-    n_bootstrap: int = 500,
     rng: RNGLike = 0,
 ) -> pd.DataFrame:
     """Summarise the trials of one or several methods as points of a risk-utility map.
@@ -74,8 +73,6 @@ def ru_frame(
     level : float, default 0.9
         Share of the repetitions between the `_low` and `_high` columns: quantiles of single releases, which is what a
         custodian draws, not an interval of the mean.
-    n_bootstrap : int, default 500
-        Draws of repetitions, with replacement, for the column `undominated`.
     rng : Generator, int or None
         Source of the draws; fixed by default.
 
@@ -111,9 +108,6 @@ def ru_frame(
     for column, name in ((risk, "risk"), (utility, "utility")):
         check_columns(trials, [column], name, table_name="trials")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-    n_bootstrap = check_integer(n_bootstrap, "n_bootstrap", low=1)
-    work = f"{n_bootstrap:,} draws of {len(trials):,} trials"
-    afford(24 * n_bootstrap * len(trials), "n_bootstrap", work, "a few hundred draws are as good")
     rng = check_rng(rng)
     check_text(method, "method", optional=False)
     labelled = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
@@ -123,7 +117,7 @@ def ru_frame(
     tail = (1 - level) / 2
     for key, group in labelled.groupby(["_method", *parameters], sort=False, observed=True):
         risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
-        picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
+        picked = rng.integers(len(group), size=(_DRAWS, len(group)))
         draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
         row = {"method": key[0], "parameter": ", ".join(parameters), "unit": unit} | valued(key[1:])
         row |= {"attack": attack, "analysis": analysis, "n": len(group), "risk_worst": risks.max()}
@@ -132,7 +126,7 @@ def ru_frame(
             row[f"{name}_high"] = _quantile(values, 1 - tail)
         rows.append(row)
     mean_risk, mean_utility = (np.stack(parts) for parts in zip(*draws, strict=True))
-    share = np.mean([_undominated(mean_risk[:, b], mean_utility[:, b]) for b in range(n_bootstrap)], axis=0)
+    share = np.mean([_undominated(mean_risk[:, b], mean_utility[:, b]) for b in range(_DRAWS)], axis=0)
     return pd.DataFrame(rows).assign(undominated=share)[COLUMNS]
 
 

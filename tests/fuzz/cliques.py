@@ -269,7 +269,7 @@ def draw_core(rng):
 def core_comp(dense, core, share):
     place = np.full(len(dense), -1, np.int64)
     place[core] = np.arange(core.size)
-    bits = clique_reduce.core_rows(packed(dense), packed_set(core, len(dense)))
+    bits = clique_prefix.core_rows(packed(dense), np.arange(len(dense)), packed_set(core, len(dense)))
     lists = clique_reduce.core_rows_lists(*prefixes(dense), place, core.size)
     return bits, lists, clique_reduce.may_hold_share(bits, core, packed(dense[np.ix_(core, core)]), share)
 
@@ -334,7 +334,7 @@ CASES = [
         lambda rng: (d := wide_graph(rng), rng.random(len(d)) < rng.random()), select_comp, select_ref,
     ),
     Case(
-        ("clique_reduce.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),
+        ("clique_prefix.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),
         draw_core, core_comp, core_ref,
     ),
 ]  # fmt: skip

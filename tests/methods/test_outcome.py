@@ -156,7 +156,7 @@ def attacked(name, table, released, secrets, n_known=None, **options):
     known = table.iloc[:n_known]
     knowledge = Knowledge(
         known[QUASI], QUASI, truth=release.table.index.get_indexer(known.index), sensitive="ill",
-        secrets=secrets.iloc[:n_known],
+        secrets={"ill": secrets.iloc[:n_known]},
     )  # fmt: skip
     return person_risks(run_attack(name, release, knowledge, options), limit=0.25)
 

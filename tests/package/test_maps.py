@@ -25,7 +25,7 @@ def crowded(n_methods, values, attack="clique attack", analysis="neighbours kept
             rows.append({"method": f"method {'abcdefghij'[m]}", "size": value, "risk": risk, "use": use})
     made = ru_frame(
         pd.DataFrame(rows), method="method", parameter="size", risk="risk", utility="use", attack=attack,
-        analysis=analysis, n_bootstrap=2,
+        analysis=analysis,
     )  # fmt: skip
     return anchor(anchor(made, ORIGINAL, risk=1, utility=1), NOTHING, risk=0, utility=0)
 
@@ -160,9 +160,7 @@ def test_an_exact_release_has_an_infinite_utility():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
 def test_the_frontier_equals_the_naive_twin(points):
     table = pd.DataFrame(points, columns=["risk", "use"]).assign(number=range(len(points)))
-    summary = ru_frame(
-        table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=1
-    )
+    summary = ru_frame(table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b")
     comp = {int(value) for value in frontier(summary)["value"]}
     ref = {
         row

@@ -113,14 +113,6 @@ def test_the_folder_of_an_assessment_is_closed_to_others(tmp_path):
         assert {path.stat().st_mode & 0o077 for path in (work, work.parent)} == {0}
 
 
-def test_a_batch_keeps_folders_and_files_of_the_user(tmp_path):
-    write_notebook(tmp_path / "n.ipynb", "x = 1", parameters="count = 3")
-    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {count: [4]}\n")
-    (tmp_path / "results.parquet").write_text("years of work")
-    assert "results.parquet" in call(tmp_path, "batch", "s.yaml", "--out", ".").stderr
-    assert (tmp_path / "results.parquet").read_text() == "years of work"
-
-
 def test_a_run_replaces_no_folder_with_files_that_are_not_its_own(tmp_path):
     notebook = write_notebook(tmp_path / "n.ipynb", "x = 1", parameters="count = 3")
     (tmp_path / "thesis").mkdir()
@@ -132,6 +124,9 @@ def test_a_run_replaces_no_folder_with_files_that_are_not_its_own(tmp_path):
     for _ in range(2):
         (record,) = run_notebooks([NotebookRun("a", notebook)], out, progress=False, force=True)
         assert record["status"] == "ok"
+    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {count: [4]}\n")
+    (tmp_path / "results.parquet").write_text("years of work")
+    assert "results.parquet" in call(tmp_path, "batch", "s.yaml", "--out", ".", code=2).stderr
     (out / "a" / "note.txt").write_text("mine")
     with pytest.raises(DataError, match=r"note\.txt"):
         run_notebooks([NotebookRun("a", notebook)], out, progress=False, force=True)

@@ -17,7 +17,7 @@ from reident.workbench.candidates import Evaluator
 from reident.workbench.recipe import Recipe, recipe_of
 from samples import drawn
 
-METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table": [{"name": "mondrian", "k": [2, 10]}]}
+METHODS = [{"name": "donut", "outer_m": [2000.0, 30000.0]}, {"name": "mondrian", "k": [2, 10]}]
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,11 @@ def found(people):
 
 
 def test_profile_tells_what_is_wrong(found):
-    checks = found.profile.checks.set_index("check")
-    assert checks.loc["records", "finding"] == "40"
-    assert checks.loc["complete records", "finding"].startswith("38;")
-    assert checks.loc["coordinates missing", "finding"] == "2 records"  # one of them impossible
-    assert "name" in checks.loc["direct identifiers", "finding"]
-    roles = found.profile.columns.set_index("column")["role"]
-    expected = {"age": "quasi-identifier", "ill": "sensitive", "lat_deg": "place", "name": "not used"}
+    columns = found.profile.set_index("column")
+    assert columns.loc["LAT", "missing"] == 1
+    assert columns.loc["name", "unique"] == len(found.search.evaluator.records)
+    roles = columns["role"]
+    expected = {"age": "quasi-identifier", "ill": "sensitive", "LAT": "latitude", "name": "not used"}
     assert roles.loc[list(expected)].to_dict() == expected
 
 
@@ -94,7 +92,7 @@ def test_the_external_edition_holds_no_value_that_is_not_released(found, people,
     assert len(distinct) > 100
     escaped = {value.replace("<", "&lt;").replace(">", "&gt;") for value in distinct}
     assert [value for value in distinct | escaped if value in external] == []
-    for secret in ("secret name", found.data_sha256, "riskiest", "direct identifiers"):
+    for secret in ("secret name", found.data_sha256, "riskiest", "The data</h2>"):
         assert secret not in external
         assert secret in internal
     assert found.advice[1:] in html.unescape(external)
@@ -153,7 +151,7 @@ def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
         raise AssertionError("the data were written")
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
-    methods = {"table": [{"name": "rounding", "base": [20.0]}]}
+    methods = [{"name": "rounding", "base": [20.0]}]
     assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).frame)
 
 
@@ -164,7 +162,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.workbench.open_file(path)
     recipe = recipe_of(opened, str(path))
-    assert recipe.schema.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
+    assert (recipe.schema.places, recipe.schema.crs) == (("Breite", "Länge"), "EPSG:4326")
     roles = {"quasi": recipe.schema.named("quasi-identifier"), "sensitive": recipe.schema.named("sensitive")}
     given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
     found = rd.assess(opened.data, **roles, **given, limit=0.25)

@@ -136,9 +136,9 @@ def test_places_in_metres_need_a_crs(tmp_path):
     frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round(), "Hochwert": rng.uniform(5.3e6, 6.0e6, 40)})
     frame.to_csv(tmp_path / "a.csv", index=False)
     found = rd.workbench.open_file(tmp_path / "a.csv")
-    assert found.schema.places == {"lat": "Hochwert", "lon": "Rechtswert", "crs": None}
+    assert (found.schema.places, found.schema.crs) == (("Hochwert", "Rechtswert"), None)
     assert any("CRS" in note for note in found.notes)
-    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.places["crs"] == "EPSG:25832"
+    assert rd.workbench.open_file(tmp_path / "a.csv", crs="EPSG:25832").schema.crs == "EPSG:25832"
 
 
 def test_decimals_against_text():
@@ -269,6 +269,11 @@ def test_open_writes_over_no_recipe_and_no_data(tmp_path):
     assert (tmp_path / "r.yaml").read_text() == "mine"
 
 
+def described(table):
+    """Propose roles for a table that is no file."""
+    return describe(table, {}, None, None, set(), [], [], None)
+
+
 def test_roles_are_proposed_with_a_reason():
     n = 200
     rng = np.random.default_rng(1)
@@ -289,11 +294,11 @@ def test_roles_are_proposed_with_a_reason():
             "site": ["A"] * n,
         }
     )
-    found = describe(frame, {})
+    found = described(frame)
     assert found.columns.set_index("column")["role"].to_dict() == {
         "patient_id": "identifier", "mail": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier",
         "remarks": "free text", "hhid": "household", "weight": "weight", "weight_kg": "quasi-identifier",
-        "income": "sensitive", "latitude": "place", "longitude": "place", "serum": "other", "site": "other",
+        "income": "sensitive", "latitude": "latitude", "longitude": "longitude", "serum": "other", "site": "other",
     }  # fmt: skip
     assert (found.columns["reason"].str.len() > 10).all()
 
@@ -312,7 +317,7 @@ def test_roles_are_proposed_in_english_and_german(name, role):
     values = {
         "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9
     }.get(role, rng.normal(7, 2, 200))  # fmt: skip
-    found = describe(pd.DataFrame({name: values, "x1": rng.normal(size=200)}), {})
+    found = described(pd.DataFrame({name: values, "x1": rng.normal(size=200)}))
     assert found.columns.set_index("column")["role"][name] == role
 
 
@@ -321,5 +326,5 @@ def test_relations_are_found_by_names_in_several_languages(ends):
     rng = np.random.default_rng(0)
     pairs = pd.DataFrame(rng.integers(0, 60, (300, 2)), columns=list(ends)).drop_duplicates()
     pairs = pairs[pairs[ends[0]] < pairs[ends[1]]].assign(since=2001)
-    roles = describe(pairs, {}).columns.set_index("column")["role"]
+    roles = described(pairs).columns.set_index("column")["role"]
     assert roles[list(ends)].tolist() == ["node", "node"]

@@ -92,7 +92,12 @@ def test_values_are_counted_once_a_person():
     )  # fmt: skip
     release = Release("table", table[["age", "ill"]], "unknown", {}, 15)
     known = Knowledge(
-        table[["age"]], ["age"], truth=np.arange(15), sensitive="ill", secrets=table["ill"], persons=table["patnr"]
+        table[["age"]],
+        ["age"],
+        truth=np.arange(15),
+        sensitive="ill",
+        secrets={"ill": table["ill"]},
+        persons=table["patnr"],
     )
     claims = run_attack("modal_value", release, known).claims
     assert claims["confidence"].to_numpy() == pytest.approx([3 / 8] * 8)  # gout of b, d, f among eight persons

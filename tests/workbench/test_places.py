@@ -203,12 +203,6 @@ def test_every_mask_stays_within_its_container(mask, crs):
             assert shapes[COUNTIES.contains(before[row])].intersects(place).all()
 
 
-def test_a_container_holds_polygons():
-    points = in_geometry(persons())
-    with pytest.raises(DataError, match="`container` must hold polygons, got Point"):
-        rd.places.mask_disc(points, radius_m=100, container=points, rng=1)
-
-
 @pytest.mark.parametrize("kind", ["csv", "gpkg"])
 def test_impossible_places_are_refused_on_the_command_line_and_by_a_recipe(tmp_path, kind):
     table = persons()

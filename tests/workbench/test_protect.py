@@ -83,8 +83,8 @@ def test_places_do_not_leak(people, tmp_path, method, options, suffix):
     secrets = _tokens(people["lat"]) | _tokens(people["lon"]) | set(people["name"]) | {str(tmp_path)}
     assert _leaks(out, secrets) == []
     manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["method"] == method
-    assert manifest["parameters"].items() >= options.items()
+    assert manifest["chain"][0]["method"] == method
+    assert manifest["chain"][0]["parameters"].items() >= options.items()
     assert not {"seed", "rng", "reference_sets", "area", "index", "file"} & set(manifest)
     assert {path.name for path in tmp_path.iterdir()} == {"release", "release.pairs.csv"}
     assert (tmp_path / "release.pairs.csv").stat().st_mode & 0o777 == 0o600

@@ -110,6 +110,16 @@ def test_records_left_out_are_counted_in_records_where_persons_have_several():
     assert "a sample of 240 of the 2400 records" in fewer.sentence
 
 
+def test_a_release_is_judged_as_check_reads_its_cells():
+    """Means of groups were numbers with noise to the search, and labels of groups to the check that it printed."""
+    table = drawn(300, 0, region=(1, 6), sex=(1, 3), age=(16, 95), ill=lambda rng, n: (rng.random(n) < 0.1).astype(int))
+    dataset, step = rd.Dataset(table, quasi=["region", "sex", "age"], sensitive="ill=1"), Step("microaggregation", k=10)
+    found = search_release(dataset, [[step]], others=["ill"])
+    release = rd.protect(dataset, step)
+    verdict = rd.check(release, dataset, release.rows, attacks="quick")
+    assert found.candidates["share_above_limit"].tolist() == [verdict.share_above_limit] != [0]
+
+
 def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"lat_deg": rng.uniform(50, 51, 400), "lon_deg": rng.uniform(8, 9, 400)})
@@ -127,7 +137,7 @@ def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], 60), "number": [f"x{i}" for i in rng.permutation(60)]})
     found = rd.assess(
-        table, quasi=["sex", "number"], methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke",
+        table, quasi=["sex", "number"], methods=[{"name": "mondrian", "k": [2]}], profile="smoke",
         progress=False, limit=0.2,
     )  # fmt: skip
     assert found.search.candidates["passed"].tolist() == [False, True]
@@ -135,7 +145,7 @@ def test_after_a_refusal_the_column_by_which_most_persons_fail_is_given_up():
     assert found.search.advised["kept"] == 0.5
     assert "it withholds number" in found.advice
     kept = rd.assess(table, quasi=["sex", "number"], must_keep="number", progress=False, limit=0.2,
-                     methods={"table": [{"name": "mondrian", "k": [2]}]}, profile="smoke")  # fmt: skip
+                     methods=[{"name": "mondrian", "k": [2]}], profile="smoke")  # fmt: skip
     assert (kept.passed, kept.chain(), "nothing is advised" in kept.advice) == (False, [], True)
 
 

@@ -41,9 +41,7 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
         rd.assess(table[["sex"]], quasi="sex", public={"candidates": places}, progress=False)
     with pytest.raises(ParameterError, match="`candidates` must be left out"):
-        rd.assess(
-            table, quasi="sex", methods={"places": ["disc"]}, public={"candidates": places}, progress=False, **known
-        )
+        rd.assess(table, quasi="sex", methods=["disc"], public={"candidates": places}, progress=False, **known)
 
 
 def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):

@@ -73,10 +73,10 @@ def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
     wizard = Wizard("orte.csv", folder=tmp_path)
     columns = wizard.columns
     assert columns.where.value == ""
-    wizard.roles["A1"].value = "lat"
-    assert "`places` must be one column of latitude (north) and one of longitude" in wizard.wrong.value
+    wizard.roles["A1"].value = "latitude"
+    assert "`lat` and `lon` must both be columns, got latitude &#x27;A1&#x27;" in wizard.wrong.value
     assert wizard.assess.disabled
-    wizard.roles["A2"].value = "lon"
+    wizard.roles["A2"].value = "longitude"
     assert "hold no degrees: for metres a CRS must be named" in wizard.wrong.value
     columns.crs.value = "EPSG:nonsense"
     assert "`crs` must name a coordinate system" in wizard.wrong.value
@@ -85,7 +85,7 @@ def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
     columns.crs.value = "EPSG:25832"
     assert wizard.wrong.value == ""
     assert "60 places were recognised" in columns.where.value
-    assert wizard.chosen().schema.places == {"lat": "A1", "lon": "A2", "crs": "EPSG:25832"}
+    assert (wizard.chosen().schema.places, wizard.chosen().schema.crs) == (("A1", "A2"), "EPSG:25832")
     for name in ("A1", "A2"):
         wizard.roles[name].value = "other"
     assert columns.where.value == ""
@@ -176,7 +176,7 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     assert "`crs` must name a coordinate system" in wizard.wrong.value
     wizard.columns.crs.value = "EPSG:4326"
     assert (wizard.wrong.value, "60 places were recognised" in wizard.columns.where.value) == ("", True)
-    assert wizard.chosen().reading["crs"] == "EPSG:4326"
+    assert wizard.chosen().schema.crs == "EPSG:4326"
     gpd.GeoDataFrame(table, geometry=points.buffer(0.1), crs=4326).to_file(tmp_path / "kreise.gpkg")
     wizard.file.value = "kreise.gpkg"
     assert "must hold points to be where records are, got Polygon" in wizard.wrong.value
@@ -192,7 +192,7 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
 def test_an_error_that_was_not_foreseen_is_a_sentence_too(tmp_path, monkeypatch):
     office(30).to_csv(tmp_path / "a.csv", sep=";", index=False)
     wizard = Wizard(folder=tmp_path)
-    monkeypatch.setattr("reident.workbench.wizard.described", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("reident.workbench.wizard.complete_records", lambda *_, **__: 1 / 0)
     wizard.file.value = "a.csv"
     assert "This did not work, ZeroDivisionError" in wizard.wrong.value
     monkeypatch.setattr("reident.workbench.wizard.open_file", lambda *_, **__: 1 / 0)

@@ -63,7 +63,7 @@ def test_aliases_rings_and_towers_are_refused_at_once(text):
         ("- 1", "`recipe` must be a mapping"), ("chian: []", "`recipe` must be one of"), ("a: [", "YAML"),
         ("columns: {a: {role: king}}", "`role of a`"), ("columns: {age: 7}", "age"), ("columns: [age]", "columns"),
         ("columns: {1: {role: other}}", "1"), ("keep: age", "keep"), ("keep: [yes, 3]", "keep"),
-        ("withhold: {age: true}", "withhold"), ("places: 7", "places"), ("places: {lat: age}", "lon"),
+        ("withhold: {age: true}", "withhold"), ("places: {lat: age}", "`places`"),
         ("file: 3", "file"), ("limit: yes", "limit"), ("limit: 25", "`limit`"), ("population: many", "population"),
         ("missing_values: maybe", "`missing_values`"), ("chain: [{method: blur}]", "there are"),
         ("chain: [{method: mondrian, parameters: {k: 0}}]", "`k`"), ("chain: [{parameters: {k: 2}}]", "`chain`"),

@@ -105,7 +105,8 @@ class BitsGraph:
             core = BitsGraph(np.ascontiguousarray(self.bits[members][:, part::n_parts]), members)
             core._prune(share, check)
             row = set_of(core.order, self.bits.shape[1])
-            return reduce.may_hold_share(reduce.core_rows(self.bits, row), core.order, core.bits, share)
+            rows = prefix.core_rows(self.bits, np.arange(self.n), row)
+            return reduce.may_hold_share(rows, core.order, core.bits, share)
 
         return set_of(np.flatnonzero(_by_parts(of_part, target)), self.bits.shape[1])
 

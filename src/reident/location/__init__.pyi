@@ -1,11 +1,5 @@
 # The public names of this subpackage and where they are defined.
 
-from .calibration import (
-    Calibration as Calibration,
-)
-from .calibration import (
-    calibrate_distances as calibrate_distances,
-)
 from .localisation import Localisation as Localisation
 from .multilateration import multilateration_attack as multilateration_attack
 from .population_location import locate_by_population as locate_by_population

@@ -50,8 +50,8 @@ def locate_by_population(
     area : polygon, GeoSeries or GeoDataFrame, optional
         Outline of the country, outside which no one lives. Required without `places`.
     sd_km : array-like, shape (n, n), optional
-        Standard deviation of each released distance as the intruder sees it, km; 0 or infinity leaves a distance out.
-        `calibrate_distances` gives it for a Lipschitz embedding. With it, the cloud is also bent to the density.
+        Standard deviation of each released distance as the intruder sees it, km, for example from simulated
+        embeddings; 0 or infinity leaves a distance out. With it, the cloud is also bent to the density.
         Default: all distances count alike.
     coverage : {"whole", "part"}, default "whole"
         Whether the records come from the whole of the map, or perhaps from a part of it only. "part" compares densities

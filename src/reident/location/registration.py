@@ -56,8 +56,8 @@ def registration_attack(
     quasi : str or sequence of str
         Columns of both tables that must agree; an empty sequence matches by places alone.
     sd_km : array-like, shape (n, n), optional
-        Standard deviation of each released distance as the intruder sees it, km; 0 or infinity leaves a distance out.
-        `calibrate_distances` gives it for a Lipschitz embedding. Default: all distances count alike.
+        Standard deviation of each released distance as the intruder sees it, km, for example from simulated
+        embeddings; 0 or infinity leaves a distance out. Default: all distances count alike.
     n_pairs : int, default 4000
         Released pairs that may suggest motions. More find a registration with fewer records in common.
     rng : Generator, int or None

@@ -112,12 +112,16 @@ class _Search:
             if f is None:
                 f = np.full(len(self.visible), np.nan)
                 f[pair] = 0.0, -height
-            explained = self.open & (np.abs(np.abs(f[:, None] - f) - self.visible) <= self.step)
+            explained = self._explained(f)
             n_new = int(explained.sum()) // 2
             if n_new > largest:
                 best, largest = (f, explained), n_new
             (columns if n_new > threshold else self.fruitless).append(f)
         return best
+
+    def _explained(self, f: FloatArray) -> BoolArray:
+        """Return the open entries that a column explains."""
+        return self.open & (np.abs(np.abs(f[:, None] - f) - self.visible) <= self.step)
 
     def _begins(self, columns: list[FloatArray], pair: IntArray, height: float) -> bool:
         """Tell whether a window of two rows would begin one of these columns."""
@@ -157,7 +161,7 @@ class _Search:
 
         Two sets may differ by the same number at these two; an entry that is not open belongs to an earlier column.
         """
-        tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.visible) <= self.step)
+        tied = self._explained(f)
         tied[pair], tied[:, pair] = False, False
         _, part = connected_components(sparse.csr_array(tied), directed=False)
         apart = part != np.bincount(part).argmax()

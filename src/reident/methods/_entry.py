@@ -22,7 +22,7 @@ NAMES = (
 
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
-    "claims": "f(release, knowledge, **options, rng=) -> Outcome, claims about persons (`reident.methods.outcome`)",
+    "claims": "f(release, knowledge, **options) -> Outcome (`reident.methods.outcome`), with rng= if it draws",
     "distance utility": "f(original_km, release_km, **options) -> float, of the released records in one order",
     "point utility": "f(original, release, **options) -> float, of tables of places in one order",
     "value utility": "f(original, release, columns=, **options) -> float, of tables of numbers",

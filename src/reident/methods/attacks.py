@@ -8,33 +8,19 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_listed, trial_seed
+from reident.base import IntArray, trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
-from reident.methods.registry import entries, find
+from reident.methods.registry import find
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.classes import class_ids, first_rows
-
-
-def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
-    """Return names of attacks, each of which there is; None for all."""
-    if names is None:
-        return None
-    registered, listed = [entry.name for entry in entries("attack")], check_listed(names, "attacks")
-    for name in listed:
-        if not isinstance(name, str) or name not in registered:
-            raise ParameterError(
-                f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(registered)}"
-            )
-    return listed
-
 
 #: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
 REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
@@ -100,7 +86,8 @@ def run_attack(
         release, knowledge = in_persons(
             release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"
         )
-    outcome: Outcome = entry.function(release, knowledge, rng=rng, **arguments, **public)
+    drawn = {"rng": rng} if "rng" in entry.signature else {}
+    outcome: Outcome = entry.function(release, knowledge, **drawn, **arguments, **public)
     return _surest(outcome, knowledge)
 
 
@@ -136,8 +123,8 @@ def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool
     rows = first_rows(ids, n)  # in order: the classes are numbered as they appear
     truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
     keys = [who, *_codes(knowledge.known, list(knowledge.known)), truth + 1]
-    if value and knowledge.secrets is not None:
-        keys += _codes(knowledge.secrets.to_frame(), [knowledge.secrets.name])
+    if value and knowledge.secrets:
+        keys += _codes(knowledge.secret.to_frame("secret"), ["secret"])
     ids, n = class_ids(keys)
     present = knowledge.present
     somewhere = np.isin(who, who[present])

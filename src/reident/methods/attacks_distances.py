@@ -22,7 +22,6 @@ def label_linkage(
     release: Release,
     knowledge: Knowledge,
     *,
-    ties: Annotated[str, Choice("all", "unique", "random")] = "random",
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by labels alone; see `reident.places.classical_linkage`."""
@@ -31,10 +30,10 @@ def label_linkage(
         raise NotApplicable("no label is released as it was")
     from reident.places.common_subgraph import classical_linkage
 
-    links = classical_linkage(released, background, quasi=shared, ties=ties, rng=rng).links
+    links = classical_linkage(released, background, quasi=shared, ties="random", rng=rng).links
     # Which of the records that agree is linked is a draw: it is as sure as they are few.
     alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
-    links = links.assign(confidence=1.0 if ties == "all" else 1 / np.maximum(alike, 1))
+    links = links.assign(confidence=1 / np.maximum(alike, 1))
     return _linked(release, knowledge, links, "and links by labels alone", confidence="confidence")
 
 
@@ -124,7 +123,6 @@ def common_subgraph(
     window: Annotated[str | None, Choice(None, *RULES)] = None,
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "first",
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
-    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
     rng: np.random.Generator,
 ) -> Outcome:
@@ -137,7 +135,7 @@ def common_subgraph(
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         attack = common_subgraph_attack(
-            released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=time_limit_s,
+            released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=None,
             node_limit=node_limit, progress=False, **tolerated,
         )  # fmt: skip
     description = "and how far released distances deviate, and takes the largest consistent match"
@@ -148,7 +146,6 @@ def registration(
     release: Release,
     knowledge: Knowledge,
     *,
-    n_pairs: Annotated[int, Whole(1, unit="pairs")] = 4000,
     rng: np.random.Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on the known places; see `reident.location.registration_attack`."""
@@ -156,7 +153,7 @@ def registration(
 
     shared, released, background, knowledge = _distances(release, knowledge, rng)
     with refused():
-        attack = registration_attack(released, background[0], quasi=shared, n_pairs=n_pairs, rng=rng)
+        attack = registration_attack(released, background[0], quasi=shared, rng=rng)
     description = "and lays the shape of the released distances on the map"
     return _linked(release, knowledge, attack.links, description, confidence="probability")
 
@@ -252,7 +249,6 @@ def population(
     towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
     *,
     coverage: Annotated[str, Choice("whole", "part")] = "whole",
-    scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
     rng: np.random.Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
@@ -267,7 +263,7 @@ def population(
     _, released, _, fewer = _distances(release, knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
     with refused():
-        located = locate_by_population(released, lived, coverage=coverage, scatter_km=scatter_km)
+        located = locate_by_population(released, lived, coverage=coverage)
     places = located.positions[[LAT, LON]].to_numpy(float)
     is_located = np.isfinite(places).all(axis=1)
     if not is_located.any():

@@ -26,18 +26,16 @@ def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Netw
     return by_row[0], by_row[1]
 
 
-def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def degree(release: Release, knowledge: Knowledge) -> Outcome:
     """Pick one of the nodes that have the person's number of relations, or the number nearest to it."""
-    del rng
     released, background = both_networks(release, knowledge)
     values = np.unique(released.degrees)
     nearest = values[np.searchsorted((values[1:] + values[:-1]) / 2, background.degrees)]  # of two as near the lower
     return _picked(release, knowledge, nearest, released.degrees, "the number of each person's relations")
 
 
-def neighbourhood(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def neighbourhood(release: Release, knowledge: Knowledge) -> Outcome:
     """Pick one of the nodes with neighbours of the same degrees as the person's neighbours."""
-    del rng
     released, background = both_networks(release, knowledge)
     codes = pd.factorize(pd.Series([*_surroundings(background), *_surroundings(released)]))[0]
     return _picked(

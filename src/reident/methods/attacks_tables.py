@@ -39,7 +39,7 @@ def needs_unperturbed(release: Release, knowledge: Knowledge) -> list[str]:
     return columns
 
 
-def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     """Join by everything left as it was, generalised or rounded: one of the records that agree is the person's.
 
     Notes
@@ -47,7 +47,6 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     The simplest intruder. All values count, none is too rare; a suppressed record is in no class. Columns in which true
     pairs do not agree (noise, swapping) are left out: an intruder who knows the method knows them.
     """
-    del rng
     columns = needs_unperturbed(release, knowledge)
     agreement = knowledge.agreement(release)
     counts = agreement.counts()
@@ -63,14 +62,13 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
 
 
-def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
     """Pick one of the records that have the labels of the person's own record: the prosecutor's risk.
 
     Notes
     -----
     El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
     """
-    del rng
     columns = needs_unperturbed(release, knowledge)
     ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
     persons, rows = knowledge.pairs()
@@ -80,7 +78,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     return Outcome(claims, "identity", description, proven=True)
 
 
-def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def register_join(release: Release, knowledge: Knowledge) -> Outcome:
     """Look up each released record in a public register of the population: the journalist's risk.
 
     Notes
@@ -88,7 +86,6 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     A record is as safe as the number of persons of the register who agree with it; no person needs to be known to be in
     the file. A register that lacks persons overstates the risk.
     """
-    del rng
     needs_table(release, knowledge)
     register = knowledge.register
     assert register is not None

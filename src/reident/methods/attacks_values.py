@@ -92,8 +92,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     spread = (agree @ table).tocoo()
     order = np.lexsort((spread.col, -spread.data, spread.row))
     totals = np.bincount(spread.row, spread.data, minlength=spread.shape[0]).astype(np.float64)
-    assert knowledge.secrets is not None
-    truth = places_among(knowledge.secrets, values)
+    truth = places_among(knowledge.secret, values)
     order = order[_is_secret(values, knowledge)[spread.col[order]]]
     rows, counts = spread.row[order], spread.data[order].astype(np.float64)
     starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
@@ -116,22 +115,20 @@ def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
     return places_among(pd.Series(values, dtype=object), pd.Index(secret, dtype=object)) >= 0
 
 
-def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def homogeneity(release: Release, knowledge: Knowledge) -> Outcome:
     """Learn the value that all records that agree with the person have.
 
     Notes
     -----
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
-    del rng
     shares = _shares(release, knowledge)
     claim, share = shares.surest()
     return shares.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
 
 
-def modal_value(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def modal_value(release: Release, knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
-    del rng
     shares = _shares(release, knowledge)
     return shares.outcome(knowledge, *shares.surest(), ", and claims the commonest value")
 
@@ -141,7 +138,6 @@ def skewness(
     knowledge: Knowledge,
     *,
     min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Claim the value that the records that agree make much more probable than it is among all.
 
@@ -149,7 +145,6 @@ def skewness(
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
-    del rng
     spread = _shares(release, knowledge)
     rows = np.repeat(np.arange(len(spread.totals)), np.diff(spread.starts))
     shares = spread.counts / spread.totals[rows]
@@ -168,7 +163,6 @@ def similarity(
     knowledge: Knowledge,
     *,
     width: Annotated[float, Real(0, 1, unit="share of the range", open_low=True)] = 0.1,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Learn a number to within a small interval where the values of all records that agree lie close together.
 
@@ -182,7 +176,6 @@ def similarity(
     Vanhoef (2012), section 3.3.2. A class with a single value counts too: it lies in an interval of no width. Missing
     values lie nowhere: the claim is then as sure as the share of the records that have a value.
     """
-    del rng
     if str(knowledge.sensitive) in knowledge.guarded:
         raise NotApplicable("the secret is some values, and no interval")
     shares = _shares(release, knowledge)
@@ -221,7 +214,6 @@ def background_knowledge(
     knowledge: Knowledge,
     *,
     excluded: Annotated[int, Whole(1, unit="values")] = 1,
-    rng: np.random.Generator,
 ) -> Outcome:
     """Rule out values that the person is known not to have, and claim the commonest of the rest.
 
@@ -237,7 +229,6 @@ def background_knowledge(
     commonest of the class, and without the release where it is among the commonest of all. These shares are the
     confidence and the guess.
     """
-    del rng
     shares = _shares(release, knowledge)
     found = np.zeros(len(shares.of), dtype=bool)
     last, mass = np.full(len(shares.totals), -1), np.zeros(len(shares.totals))
@@ -281,8 +272,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
         )  # fmt: skip
     guess, confidence = attack.table["guess"].astype(object), attack.table["posterior"].fillna(0).to_numpy(float)
     prior = tables[0][sensitive].value_counts(normalize=True)
-    assert knowledge.secrets is not None
-    true_texts, guessed_texts = common_texts(with_gaps(knowledge.secrets), guess)
+    true_texts, guessed_texts = common_texts(with_gaps(knowledge.secret), guess)
     is_secret = _is_secret(guess, knowledge)
     guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
@@ -294,9 +284,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     return Outcome(claims, "attribute", description)
 
 
-def attribute_inference(
-    release: Release, knowledge: Knowledge, *, n_trees: Annotated[int, Whole(1)] = 30, rng: np.random.Generator
-) -> Outcome:
+def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Predict the sensitive value by a model trained on the release; the control is a model without the person.
 
     Notes
@@ -317,15 +305,14 @@ def attribute_inference(
     sampled = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
-        forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
+        forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
         with warnings.catch_warnings(action="ignore"):
             forest.fit(released[train], target[train])
         probabilities = np.zeros((len(who), len(values)))
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])
         return np.where(is_secret, probabilities, 0.0)
 
-    assert knowledge.secrets is not None
-    truth = places_among(knowledge.secrets.iloc[persons], values)
+    truth = places_among(knowledge.secret.iloc[persons], values)
     is_secret = _is_secret(values, knowledge)
     attack = shares(sampled, np.arange(len(persons)))
     prior = np.bincount(target, minlength=len(values)) / len(target)

@@ -305,9 +305,7 @@ def release(
         raise DataError(
             f"a method of the form {entry.form!r} must return {form.returns}, got {type(returned).__name__}"
         )
-    return Release(
-        entry.form, method=entry.name, options=checked, n_original=len(data.table), returned=returned, **attributes
-    )
+    return Release(entry.form, method=entry.name, options=checked, n_original=len(data.table), **attributes)
 
 
 def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:

@@ -130,8 +130,8 @@ def person_risks(
         ``risk`` (mean share of right claims over the persons in the file) with ``low`` and ``high``, ``baseline``,
         ``control`` (the same for releases without the person, or for persons who are not in the file; NaN without
         either), ``residual`` (the gain over the better of baseline and control, at most the worst person's),
-        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``verdict`` ("above the limit",
-        "within the limit", "not told apart from guessing").
+        ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``precision`` and ``recall`` of the claims, ``verdict``
+        ("above the limit", "within the limit", "not told apart from guessing").
     """
     present = outcome.claims["present"].to_numpy(bool)
     inside, outside = outcome.claims[present], outcome.claims[~present]
@@ -148,6 +148,8 @@ def person_risks(
     if presence is not None:
         probability = presence.reindex(inside.index).fillna(1.0).to_numpy(float)  # unknown: as if in the file
         risk, top = risk * probability, top * probability
+    made = outcome.claims["confidence"].to_numpy(float) > 0
+    earned = outcome.claims["right"].to_numpy(float) * made
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
     residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risk.max()))
     over = top > limit + 1e-12
@@ -160,11 +162,12 @@ def person_risks(
         "baseline": baseline,
         "control": control,
         "residual": residual,
-        "confidence": float(inside["confidence"].mean()),
         "worst": float(risk.max()),
         "share_above_limit": float(over.mean()),
         "n_above": int(over.sum()),
         "n": n,
+        "precision": float(earned.sum() / made.sum()) if made.any() else float("nan"),
+        "recall": float(earned[present].mean()),
         "verdict": "above the limit" if over.any() else within,
     }
     return summary, pd.DataFrame({"risk": risk, "top": top, "above": over}, index=inside.index)

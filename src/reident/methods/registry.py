@@ -83,7 +83,8 @@ def find(name: str, role: str | None = None) -> Entry:
     if isinstance(name, str) and (entry := listed.get(name) or listed.get(FORMER.get(name, ""))):
         return entry
     names = ", ".join(listed)
-    raise ParameterError(f"`name` must be that of a registered {role or 'method'}, got {name!r}: there are {names}")
+    parameter = "attacks" if role == "attack" else "name"
+    raise ParameterError(f"`{parameter}` must name a registered {role or 'method'}, got {name!r}: there are {names}")
 
 
 def register(entry: Entry) -> Entry:

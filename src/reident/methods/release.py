@@ -46,8 +46,6 @@ class Release:
         The released distances, for the form "distances".
     network : Network, DirectedNetwork or None
         For the form "network".
-    returned : object
-        What the method itself returned, with what only this method tells, such as losses.
     """
 
     form: str
@@ -57,7 +55,6 @@ class Release:
     n_original: int
     matrix_km: FloatArray | None = None
     network: Network | DirectedNetwork | None = None
-    returned: Any = None
 
     def __post_init__(self) -> None:
         check_choice(self.form, "form", RELEASES)
@@ -112,11 +109,9 @@ class Knowledge:
         The row of the release that is each person's, -1 for a person who is not in it. It serves to judge claims,
         never to make them, except where an attack says so.
     sensitive : str or None
-        The column to be learned, and
-    secrets : Series or None
-        its true values, a person a row, to judge claims.
-    other_secrets : mapping of str to Series
-        Other columns to be learned, with their true values.
+        The column to be learned.
+    secrets : mapping of str to Series
+        The true values of this and of other columns to be learned, a person a row, to judge claims.
     guarded : mapping of str to sequence
         Of a column to be learned the values that are a secret, as an illness is and its absence is not; default: all.
     households : Series or None
@@ -152,7 +147,7 @@ class Knowledge:
     quasi: Sequence[str]
     truth: IntArray
     sensitive: str | None = None
-    secrets: pd.Series | None = None
+    secrets: Mapping[str, pd.Series] = field(default_factory=dict)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     network: Network | None = None
     windows: Callable[..., dict[str, Any]] | None = None
@@ -161,7 +156,6 @@ class Knowledge:
     register: pd.DataFrame | None = None
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     n_persons: int = 2000
-    other_secrets: Mapping[str, pd.Series] = field(default_factory=dict)
     households: pd.Series | None = None
     weights: pd.Series | None = None
     persons: pd.Series | None = None
@@ -172,6 +166,11 @@ class Knowledge:
     def has_places(self) -> bool:
         """Whether the intruder knows where the persons live."""
         return {LAT, LON} <= set(self.known.columns)
+
+    @property
+    def secret(self) -> pd.Series:
+        """The true values of the sensitive column."""
+        return self.secrets[str(self.sensitive)]
 
     @property
     def present(self) -> BoolArray:
@@ -202,8 +201,8 @@ class Knowledge:
             return None if column is None else column.iloc[persons]
 
         return replace(
-            self, known=self.known.iloc[persons], truth=self.truth[persons], secrets=part(self.secrets),
-            other_secrets={name: column.iloc[persons] for name, column in self.other_secrets.items()},
+            self, known=self.known.iloc[persons], truth=self.truth[persons],
+            secrets={name: column.iloc[persons] for name, column in self.secrets.items()},
             households=part(self.households), weights=part(self.weights), network=None,
         )  # fmt: skip
 
@@ -211,7 +210,7 @@ class Knowledge:
         """Return the same knowledge of an intruder with another sensitive column as the target."""
         if column == self.sensitive:
             return self
-        other = replace(self, sensitive=column, secrets=self.other_secrets[column])
+        other = replace(self, sensitive=column)
         other.__dict__["_stored"] = self._stored  # what is compared is the same
         return other
 

@@ -89,7 +89,7 @@ def _cells(geometry: BaseGeometry) -> tuple[BaseGeometry, FloatArray, FloatArray
 def areas_of(areas: Any, lat: FloatArray, lon: FloatArray, name: str = "areas") -> IntArray:
     """Return the number of the first area that holds each place, its border too, -1 for none."""
     which = np.full(lat.size, -1, dtype=np.int64)
-    place, area = shapely.STRtree(_polygons(areas, name)).query(
+    place, area = shapely.STRtree(polygons_of(areas, name)).query(
         shapely.points(longitudes_within(lon), lat), predicate="intersects"
     )
     # The last assignment wins, so the first area is written last.
@@ -98,7 +98,8 @@ def areas_of(areas: Any, lat: FloatArray, lon: FloatArray, name: str = "areas") 
     return which
 
 
-def _polygons(areas: Any, name: str) -> Any:
+def polygons_of(areas: Any, name: str) -> Any:
+    """Return the polygons of a frame with a CRS, in degrees."""
     if not hasattr(areas, "to_crs") or areas.crs is None:
         raise DataError(
             f"`{name}` must be a GeoDataFrame or GeoSeries of polygons with a CRS, got {type(areas).__name__}"
@@ -137,7 +138,7 @@ def nearest_within(
     container: Any, which: IntArray | None, lat: FloatArray, lon: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the nearest places within numbered areas, within their union for None; -1 leaves a place where it is."""
-    polygons = _polygons(container, "container")
+    polygons = polygons_of(container, "container")
     area = np.full(lat.size, shapely.union_all(polygons)) if which is None else polygons[which]
     points = shapely.points(longitudes_within(lon), lat)
     outside = ~shapely.intersects(area, points) & (True if which is None else which >= 0)

@@ -29,7 +29,7 @@ from reident.base import (
     check_vector,
     checked,
 )
-from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_within, warn_left_out
+from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_within, polygons_of, warn_left_out
 from reident.places.masks import RADIUS_M, Container, Metres, destination
 from reident.places.points import degrees, read_places, unit_vectors, write_places
 
@@ -215,15 +215,13 @@ def mask_areal_elimination(
     """
     lat, lon = read_places(points)
     check_table(areas, "areas")
-    if not hasattr(areas, "to_crs") or areas.crs is None:
-        raise DataError("`areas` must be a GeoDataFrame with a CRS: without one its coordinates could be metres")
+    polygons = polygons_of(areas, "areas")
     check_columns(areas, [population], "population", table_name="areas")
     persons = check_vector(areas[population], "population", length=len(areas))
     if (persons < 0).any():
         raise DataError(f"`population` must not be negative, got {persons.min():g}")
     if persons.sum() < k:
         raise ParameterError(f"`k` must be at most the inhabitants of all `areas` ({persons.sum():g}), got {k}")
-    polygons = areas.geometry.to_crs("EPSG:4326").to_numpy()
     district = areas_of(areas, lat, lon)
     warn_left_out(district >= 0, "lie outside `areas` and are left out")
     merged = _merged(polygons, persons, k)

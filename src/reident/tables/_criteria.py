@@ -49,13 +49,6 @@ class Runs:
     def _shares(self) -> FloatArray:
         return self.counts / self.sizes[self._owner()]
 
-    def _descending(self) -> tuple[IntArray, IntArray]:
-        """Return counts sorted downwards inside each class, and for each the sum from it to its class's end."""
-        owner = self._owner()
-        counts = self.counts[np.lexsort((-self.counts, owner))]
-        before = np.r_[0, np.cumsum(counts)]
-        return counts, before[self.starts[1:]][owner] - before[:-1]
-
     def distinct(self) -> IntArray:
         """Return the number of distinct values of each class."""
         return np.diff(self.starts)
@@ -67,20 +60,13 @@ class Runs:
 
     def recursive_l(self, c: float) -> IntArray:
         """Return the largest l for which each class is recursive (c, l)-diverse."""
-        counts, tails = self._descending()
         owner = self._owner()
-        diverse = counts[self.starts[:-1]][owner] < c * tails
+        counts = self.counts[np.lexsort((-self.counts, owner))]
+        before = np.r_[0, np.cumsum(counts)]
+        # The largest count of a class against the sum of those from each place on.
+        diverse = counts[self.starts[:-1]][owner] < c * (before[self.starts[1:]][owner] - before[:-1])
         # The tail shrinks from place to place, so the places that pass are the first ones.
         return np.bincount(owner, weights=diverse, minlength=self.sizes.size).astype(np.int64)
-
-    def recursive_c(self, ell: int) -> FloatArray:
-        """Return the largest c at which each class is not recursive (c, l)-diverse; infinite below l values."""
-        counts, tails = self._descending()
-        smallest = np.full(self.sizes.size, np.inf)
-        is_diverse = self.distinct() >= ell
-        first = self.starts[:-1][is_diverse]
-        smallest[is_diverse] = counts[first] / tails[first + ell - 1]
-        return smallest
 
     def equal_distance(self) -> FloatArray:
         """Return the total variation distance between each class and all of them together."""
@@ -227,7 +213,7 @@ class Criteria:
             elif rule == rules_of.ENTROPY:
                 passing &= runs.entropy() >= np.log(ell) - _HAIR
             elif rule == rules_of.RECURSIVE:
-                passing &= runs.recursive_c(int(ell)) < limit
+                passing &= runs.recursive_l(limit) >= ell
             elif rule == rules_of.EQUAL_DISTANCE:
                 passing &= runs.equal_distance() <= limit + _HAIR
             elif rule == rules_of.HIERARCHICAL_DISTANCE:

@@ -19,7 +19,6 @@ from reident.base import (
     check_choice,
     check_columns,
     check_integer,
-    check_mapping,
     check_real,
     check_replaceable,
     check_seed,
@@ -32,13 +31,12 @@ from reident.methods import entries
 from reident.methods.forms import check_public_used
 from reident.workbench.dataset import Dataset
 from reident.workbench.knowledge import PLACE
-from reident.workbench.making import Step
-from reident.workbench.microdata import LAT, LON, digest_of
-from reident.workbench.profiling import DataProfile, complete_records, profile_data
+from reident.workbench.making import Step, steps_of
+from reident.workbench.microdata import LAT, LON, digest_of, has_places, located
 from reident.workbench.recipe import Recipe, read_recipe_of
-from reident.workbench.ru_map import tried_releases
+from reident.workbench.ru_map import parsed, tried_releases
 from reident.workbench.schema import UNKNOWN
-from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of, slots_of_chain
+from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +57,8 @@ class Assessment:
 
     Attributes
     ----------
-    profile : DataProfile
+    profile : DataFrame
+        The columns, see `Schema.profile`.
     search : Search or None
         The releases of table and places together that were judged as `check` judges them, and the one that passed; of
         a data set that is a network alone, those of the network.
@@ -78,7 +77,7 @@ class Assessment:
         Nodes of the network, 0 without one.
     """
 
-    profile: DataProfile
+    profile: pd.DataFrame
     search: Search | None
     network: Search | None
     limit: float
@@ -118,8 +117,8 @@ class Assessment:
         if "network" in self.kinds:
             listed.append("Network: the intruder knows all persons and all their relations: the worst case.")
         if self.search is not None and self.search is not self.network:
-            places = [PLACE] if "places" in self.kinds else []
-            known = ", ".join(["the place" if name == PLACE else name for name in [*self.search.known, *places]])
+            names = self.search.evaluator.protected
+            known = ", ".join("the place" if name == PLACE else name for name in names)
             listed.append(f"The intruder knows {known} of every person exactly: the worst case of what can be known.")
             listed += self.search.groups
         listed += [f"Left out: {name}. {reason}." for name, reason in self.left_out.items()]
@@ -193,7 +192,7 @@ def assess(
     *,
     limit: float | None = None,
     tolerate: float | None = None,
-    methods: Mapping[str, Sequence[Any]] | None = None,
+    methods: Sequence[str | Mapping[str, Any]] | None = None,
     pipeline: Any = None,
     profile: str = "quick",
     seed: int = 0,
@@ -212,8 +211,8 @@ def assess(
         The tolerable risk of a person; default the recipe's, else 0.25.
     tolerate : float, optional
         The share of persons who may lie above it; default the recipe's, else 0.
-    methods : mapping, optional
-        "places", "table" and "network" to lists as `risk_utility` takes them; default: all that fit.
+    methods : sequence of str or mapping, optional
+        As for `risk_utility`, of all kinds of data; default: those of the recipe, else, of each kind, all that fit.
     pipeline : Recipe, optional
         Its chain, a parameter a value or a list of values: all combinations are candidates, instead of those of the
         registry. Its columns to keep and its policy for missing values are those of the release that is advised.
@@ -246,11 +245,11 @@ def assess(
     check_seed(seed)
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
-    slots = slots_of_chain(recipe.chain)
-    for kind in check_mapping(methods or {}, "methods"):
-        check_choice(kind, "methods", ("places", "table", "network"))
-    complete, data_profile = described(dataset)
-    tried, left_out = releases_to_try(dataset, complete, methods)
+    slots: list[Sequence[Step | None]] = [steps_of(step) for step in recipe.chain]
+    if isinstance(methods, Mapping):
+        raise ParameterError(f"`methods` must be one list for all kinds of data, got a mapping of {', '.join(methods)}")
+    complete = complete_records(dataset)
+    tried, left_out = releases_to_try(dataset, complete, recipe.methods if methods is None else methods)
     for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
         check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
     for name in dataset.must_keep:
@@ -279,8 +278,8 @@ def assess(
         others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first
         network = search_release(Dataset(dataset.named_network), [[Step("naive"), *others]], **rule)
     return Assessment(
-        data_profile, search or network, network, limit, tolerate, seed, digest_of(None, {"records": complete}),
-        tuple(tried), left_out, n_nodes,
+        dataset.schema.profile(dataset.data), search or network, network, limit, tolerate, seed,
+        digest_of(None, {"records": complete}), tuple(tried), left_out, n_nodes,
     )  # fmt: skip
 
 
@@ -300,13 +299,11 @@ def assess_into(out: Path, dataset: Dataset, recipe: Recipe, *, command: str = "
         As for `assess`.
     """
     check_replaceable(out, WRITTEN)
-    methods, pipeline = recipe.tried(), recipe
+    pipeline = recipe
     if recipe.schema.ends:  # a network has no chain of steps: each step is a candidate
-        pipeline = replace(recipe, chain=[])
-        if recipe.chain:
-            methods["network"] = [{"name": s["method"], **(s.get("parameters") or {})} for s in recipe.chain]
+        pipeline = replace(recipe, chain=[], methods=recipe.chain or recipe.methods)
     with working(out, private=True) as (work, _):
-        assessment = assess(dataset, methods=methods, pipeline=pipeline, cache=work, **options)
+        assessment = assess(dataset, pipeline=pipeline, cache=work, **options)
         assessment.save(out, recipe=recipe if recipe.file else None, command=command, receipts=dataset.receipts)
     return assessment
 
@@ -319,8 +316,14 @@ def _costliest(search: Search, dataset: Dataset) -> str | None:
     return next((name for name in price.columns["column"] if name != PLACE), None)
 
 
-def described(dataset: Dataset) -> tuple[Any, DataProfile]:
-    """Return the complete records and the profile of a data set that can be assessed."""
+def complete_records(dataset: Dataset) -> Any:
+    """Return the records of a data set that can be assessed that have every quasi-identifier and a place on the earth.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If it cannot be assessed.
+    """
     data, listed = dataset.frame, dataset.quasi
     if clash := sorted({LAT, LON} & set(listed)):
         raise ParameterError(
@@ -330,17 +333,19 @@ def described(dataset: Dataset) -> tuple[Any, DataProfile]:
     if not (listed or dataset.has_places or dataset.named_network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     dataset.weights()  # refuses weights that are not numbers above 0
-    complete = complete_records(data, listed)
-    if len(complete) < 20:
+    is_complete = data[listed].notna().all(axis=1)
+    if has_places(data):
+        is_complete = is_complete & located(data)
+    if is_complete.sum() < 20:
         raise DataError(
             "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
-            f"{len(complete)}: {_few_records(data, listed)}"
+            f"{is_complete.sum()}: {_few_records(data, listed)}"
         )
-    return complete, profile_data(dataset)
+    return data[is_complete].reset_index(drop=True)
 
 
 def releases_to_try(
-    dataset: Dataset, complete: Any, methods: Mapping[str, Sequence[Any]] | None = None
+    dataset: Dataset, complete: Any, methods: Sequence[str | Mapping[str, Any]] = ()
 ) -> tuple[dict[str, list[Step]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
     tried: dict[str, list[Step]] = {}
@@ -356,7 +361,8 @@ def releases_to_try(
     if dataset.named_network is not None:
         records["network"] = dataset.records("network")
     for kind, data in records.items():
-        tried[kind], lacking = tried_releases(data, (methods or {}).get(kind), len(data.table))
+        named = [spec for spec in methods if parsed(spec, "anonymiser")[0].data == kind]
+        tried[kind], lacking = tried_releases(data, named or None, len(data.table))
         left_out |= lacking
         if kind == "places":
             check_public_used(dataset.public, [*(step.entry for step in tried[kind]), *entries("attack")])

@@ -18,6 +18,7 @@ from reident.methods.registry import register
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import reordered
 from reident.networks.utility import edge_overlap
+from reident.workbench.check.checking import QUICK, check
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate, knowledge_of
 from reident.workbench.finishing import column_loss
@@ -25,6 +26,7 @@ from reident.workbench.knowledge import PLACE, KnowledgePrice, group_notes, popu
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import digest_of
 from reident.workbench.pipeline import as_release
+from reident.workbench.protecting import released_columns
 from reident.workbench.roles import person_notes
 
 #: Records beyond which distances are not released here, and on which losses of places are measured.
@@ -192,6 +194,8 @@ class Evaluator:
             report = self.evaluate(released, quick=draw > 0)
             if report.share_above_limit > self.tolerate:
                 break
+        if report.share_above_limit <= self.tolerate and not self.is_network and result.matrix_km is None:
+            report = self.evaluate_cells(result, columns_shown) or report
         share, losses = report.share_above_limit, self.losses(result, columns_shown)
         return {
             "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
@@ -206,6 +210,15 @@ class Evaluator:
             stop_above=self.tolerate if stop_above is None else stop_above,
         )  # fmt: skip
         return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
+
+    def evaluate_cells(self, result: Any, columns_shown: list[str]) -> RiskReport | None:
+        """Evaluate a release as `check` reads its cells: labels that it cannot read count as known.
+
+        None where it judges none: no released column agrees with its own.
+        """
+        cells = released_columns(self.dataset, result, [*columns_shown, *self.others])
+        rule: dict[str, Any] = {"limit": self.limit, "tolerate": self.tolerate, "seed": self.seed}
+        return check(cells.reset_index(drop=True), self.dataset, cells.index.to_numpy(), attacks=QUICK, **rule).report
 
     def groups(self, released: Release, report: RiskReport) -> list[str]:
         """Return the sentences about persons, households and weights."""

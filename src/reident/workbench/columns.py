@@ -99,11 +99,7 @@ def type_text(
         typed = typed or read_dates(wide, no_day)
     if typed is None:
         texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
-        stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
-        notes = (
-            [f"{len(stripped)} value(s) occur with and without blanks around them, and stay two"] if stripped else []
-        )
-        notes += _written_twice(wide)
+        notes = _written_twice([cell for cell, bare in zip(cells, wide, strict=True) if bare not in absent])
         doubtful = sorted((AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({count_cells(wide, counts, {cell})} records)" for cell in doubtful]
         typed = np.array(texts, object), "text", absent, [], [*notes, *without_century(known), *impossible_days(known)]
@@ -118,11 +114,11 @@ def type_text(
     return Typed(typed_cells, kind, receipts, notes + ([] if kind == "text" else _codes_among(typed_cells)))
 
 
-def _written_twice(cells: Sequence[Any]) -> list[str]:
-    """Tell of values that look the same and are not: other Unicode forms, other kinds of blanks, signs not shown."""
+def _written_twice(cells: Sequence[str]) -> list[str]:
+    """Tell of values that look the same and are not: other Unicode forms, other blanks or more, signs not shown."""
     spellings: dict[str, set[str]] = {}
-    for cell in map(str, cells):
-        spellings.setdefault(look_of(cell), set()).add(cell)
+    for cell in cells:
+        spellings.setdefault(look_of(cell).strip(), set()).add(cell)
     twice = [look for look, written in spellings.items() if len(written) > 1]
     if not twice:
         return []
@@ -142,10 +138,13 @@ def _codes_among(values: pd.Series) -> list[str]:
     return [f"{code} may mean missing ({counts[code]} records)" for code in codes]
 
 
-def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str] | None = None) -> Typed:
+def type_values(
+    column: pd.Series, decimal: str | None = None, *, text: bool = False, missing: Sequence[str] | None = None
+) -> Typed:
     """Type a column that its file has typed already: plain values, no categories that no record has.
 
-    Texts may be dates, no numbers; cells of several kinds are read as the texts of a text file are.
+    Texts may be dates, numbers only where their `decimal` sign is known; cells of several kinds are read as the texts
+    of a text file are.
     """
     types, receipts = pd.api.types, []
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -163,7 +162,7 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         column = _plain_objects(column, kinds)
     is_plain = types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)  # of which booleans are
     days = types.is_integer_dtype(column) and column.dropna().between(*DAYS).all()
-    if is_plain and text:
+    if is_plain and text and not types.is_bool_dtype(column):
         typed = Typed(column.astype("str").where(column.notna(), None), "text", ["read as text, as asked"])
     elif types.is_bool_dtype(column) or types.is_datetime64_any_dtype(column):
         typed = Typed(column, "text" if types.is_bool_dtype(column) else "date")
@@ -171,9 +170,12 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         typed = _without_codes(column, missing)
     else:
         texts = _as_texts(column) if mixed else column
-        typed = type_text(texts, ".", missing=missing, text=text, numbers=bool(mixed or days))
+        numbers = bool(mixed or days or decimal)
+        typed = type_text(texts, decimal or ".", missing=missing, text=text, numbers=numbers)
         if typed.type == "date" and not days:
             typed.receipts.insert(0, "texts become dates")
+        elif typed.type != "text" and decimal:
+            typed.receipts.insert(0, "texts become numbers")
     typed.receipts[:0] = receipts
     return typed
 

@@ -1,125 +1,34 @@
-"""Options of the commands for own data, and their values."""
+"""Options of the commands, each described once, and their values."""
 
 from __future__ import annotations
 
 import csv
+import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
 from threading import Event
 from typing import Annotated, Any
 
 import typer
 
-from reident.base import ParameterError
-
-# Options of several commands, and those with a long help.
-Quasi = Annotated[
-    str,
-    typer.Option(help="Columns that an intruder may know, separated by commas; a name with a comma in double quotes."),
-]
-Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
-Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
-Impossible = Annotated[
-    str | None, typer.Option(help="Records whose place is not on the earth: 'leave out' their place, or refuse.")
-]
-Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
-Household = Annotated[str | None, typer.Option(help="Column of households: moved together, found together.")]
-Sensitive = Annotated[
-    str,
-    typer.Option(help="Columns whose value must not become known, separated by commas; ill=yes: only the value yes."),
-]
-Public = Annotated[
-    list[str] | None,
-    typer.Option("--public", help="A public input of a method: candidates=FILE, area=FILE, density=FILE; repeatable."),
-]
-Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
-Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
-Ends = Annotated[
-    str, typer.Option(help="The two columns of an edge list, separated by a comma; default: found by their names.")
-]
-Names = Annotated[
-    str, typer.Option(help="The names of the columns of a file without a line of names, separated by commas.")
-]
-Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
-Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
-Intruder = Annotated[
-    str | None,
-    typer.Option(
-        help="prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
-    ),
-]
-Population = Annotated[
-    float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
-]
-Tried = Annotated[
-    list[str] | None,
-    typer.Option("--try", help="What assess tries instead of all that fits: mondrian:k=5,10; repeatable."),
-]
-Network = Annotated[
-    Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
-]
-MustKeep = Annotated[
-    str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
-]
-Option = Annotated[
-    list[str] | None, typer.Option("--set", help="A parameter of the method, such as sigma_deg=0.05; repeatable.")
-]
-Hierarchy = Annotated[
-    list[str] | None,
-    typer.Option(help="How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable."),
-]
-MissingValues = Annotated[
-    str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
-]
-KeepIdentifiers = Annotated[
-    bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
-]
-Pairs = Annotated[
-    Path | None, typer.Option(help="The pairs that `reident protect` wrote; default: those beside the release.")
-]
-SameOrder = Annotated[
-    bool, typer.Option("--same-order", help="The rows (of networks the names) are those of the original.")
-]
-Called = Annotated[
-    list[str] | None, typer.Option(help="What a column is called in the release: age=Alter; repeatable.")
-]
-New = Annotated[
-    list[str] | None,
-    typer.Option(help="A column of the release that says nothing of the original: k, or k=random; repeatable."),
-]
-Derived = Annotated[
-    list[str] | None,
-    typer.Option(help="A column computed from the original: intruders are assumed to know it; repeatable."),
-]
-Earlier = Annotated[list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")]
-Control = Annotated[Path | None, typer.Option(help="For a synthetic table: records that took no part in making it.")]
-LimitAttribute = Annotated[
-    float | None, typer.Option(help="The tolerable gain over guessing a sensitive value; default: the limit.")
-]
-Rewrite = Annotated[
-    Path | None, typer.Option(help="Write the judged cells into this new file, which holds nothing else.")
-]
-
-
-def given(**values: Any) -> dict[str, Any]:
-    """Return the options that were given."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def parted(text: str, option: str, form: str) -> tuple[str, str]:
-    """Return the texts before and after the first equals sign of an option."""
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise ParameterError(f"`{option}` must have the form {form}, got {text!r}")
-    return name, value
+from reident.base import ParameterError, processors
 
 
 def listed(names: str) -> list[str]:
     """Return names that commas separate; a name with a comma stands in double quotes."""
     return [name.strip() for row in csv.reader([names], skipinitialspace=True) for name in row if name.strip()]
+
+
+def parted(text: str, option: str, form: str, *, at_last: bool = False) -> tuple[str, str]:
+    """Return the texts before and after the first, or the last, equals sign of an option."""
+    name, sign, value = text.rpartition("=") if at_last else text.partition("=")
+    if not sign or not value:
+        raise ParameterError(f"`{option}` must have the form {form}, got {text!r}")
+    return name, value
 
 
 def tried_method(text: str) -> dict[str, Any]:
@@ -132,6 +41,157 @@ def tried_method(text: str) -> dict[str, Any]:
         name, values = parted(setting, "--try", "method:name=value,value")
         parameters[name] = [entry.parameter(name).read(value) for value in values.split(",")]
     return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
+
+
+def read_form(text: str) -> tuple[str, Any]:
+    """Read ``column=form`` of a command line: ``age=5,10,20``, ``zip=prefixes``, ``born=date``, ``job=job.csv``.
+
+    Examples
+    --------
+    >>> read_form("age=5,10"), read_form("zip=prefixes")
+    (('age', {'intervals': [5.0, 10.0]}), ('zip', 'prefixes'))
+    """
+    column, form = parted(text, "--hierarchy", "column=form", at_last=True)
+    try:
+        return column, {"intervals": [float(width) for width in form.split(",")]}
+    except ValueError:
+        return column, form
+
+
+#: Name -> the type of the value, or how its text is read, in a list where the option may be repeated; the help; and the
+#: option as it is typed, where that is not the name.
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    # how a file is read
+    "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
+    "decimal": (str, "The decimal sign of a text file, . or ,; default: found."),
+    "encoding": (str, "The encoding of a text file; default: found."),
+    "sheet": (str, "The sheet of an Excel file; default: the fullest."),
+    "layer": (str, "The layer of a geographic file; default: the fullest."),
+    "table": (str, "The original's sheet or layer; default: the fullest."),
+    "missing": (listed, "Further cells that mean missing, with commas: -9,NA."),
+    "text": (listed, "Columns to leave as text, separated by commas."),
+    "names": (str, "The names of the columns of a file without a line of names, separated by commas."),
+    "release_names": (str, "The same of the release."),
+    "ends": (str, "The two columns of an edge list, separated by a comma; default: found by their names."),
+    "release_ends": (str, "The same of a released edge list, where it differs."),
+    "crs": (str, "What coordinates mean where the file does not say: EPSG:25832."),
+    "release_crs": (str, "The same of the release, where it differs."),
+    # roles of columns
+    "role": (
+        [partial(parted, option="--role", form="column=role", at_last=True)],
+        "A column's role: age=quasi-identifier; repeatable.",
+    ),
+    "quasi": (
+        listed, "Columns that an intruder may know, separated by commas; a name with a comma in double quotes.",
+    ),
+    "sensitive": (
+        listed, "Columns whose value must not become known, separated by commas; ill=yes: only the value yes.",
+    ),
+    "epsilon_quasi": (listed, "Numeric columns that may get noise inside classes, separated by commas."),
+    "lat": (str, "Column of latitudes, decimal degrees."),
+    "lon": (str, "Column of longitudes, decimal degrees."),
+    "person": (str, "Column that says which records are one person's."),
+    "household": (str, "Column of households: moved together, found together."),
+    "weight": (str, "Column of survey weights."),
+    "hierarchies": (
+        [read_form], "How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable.",
+        "--hierarchy",
+    ),
+    # the rule
+    "limit": (float, "The tolerable risk of a person; default: the recipe's, else 0.25."),
+    "limit_attribute": (float, "The tolerable gain over guessing a sensitive value; default: the limit."),
+    "tolerate": (float, "The share who may lie above it; default: the recipe's, else 0."),
+    "intruder": (
+        str,
+        "prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely.",
+    ),
+    "impossible": (str, "Records whose place is not on the earth: 'leave out' their place, or refuse."),
+    "population": (float, "Persons for whom the survey weights stand together; default: as many as they say."),
+    # making a release
+    "methods": ([tried_method], "What assess tries instead of all that fits: mondrian:k=5,10; repeatable.", "--try"),
+    "must_keep": (listed, "What the advised release must not withhold: place, or columns, separated by commas."),
+    "settings": ([str], "A parameter of the method, such as sigma_deg=0.05; repeatable.", "--set"),
+    "keep": (listed, "Further columns to release as they are, separated by commas."),
+    "missing_values": (str, "What becomes of gaps: label (default), wildcard, drop or suppress."),
+    "keep_identifiers": (bool, "Release even columns that tell who a record is.", "--keep-identifiers"),
+    "public": (
+        [partial(parted, option="--public", form="name=file")],
+        "A public input of a method: candidates=FILE, area=FILE, density=FILE; repeatable.", "--public",
+    ),
+    "network": (Path, "Edge list of relations: of the persons in the file, else of all it names."),
+    # checking one
+    "pairs": (Path, "The pairs that `reident protect` wrote; default: those beside the release."),
+    "id": (str, "Column of both files that pairs the records."),
+    "same_order": (bool, "The rows (of networks the names) are those of the original.", "--same-order"),
+    "called": (
+        [partial(parted, option="--called", form="column=name")],
+        "What a column is called in the release: age=Alter; repeatable.",
+    ),
+    "new": ([listed], "A column of the release that says nothing of the original: k, or k=random; repeatable."),
+    "derived": ([listed], "A column computed from the original: intruders are assumed to know it; repeatable."),
+    "register": (Path, "A public list of the population."),
+    "earlier": ([Path], "An earlier release of the same persons; repeatable."),
+    "control": (Path, "For a synthetic table: records that took no part in making it."),
+    "quick": (bool, "Leave out attacks that take long.", "--quick"),
+    "rewrite": (Path, "Write the judged cells into this new file, which holds nothing else."),
+    # how a command runs
+    "profile": (str, "smoke (seconds), quick (a minute or two, the default), full (the whole grid, most draws)."),
+    "seed": (int, "The seed of simulated releases and attacks; of a notebook default: its own."),
+    "jobs": (int, "How many processors to use; 0 for all of them (the default).", "--jobs", "-j"),
+    "scheduler": (str, "A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
+    "decide": (bool, "Draw data sets until the published tables are decided.", "--decide"),
+    "budget": (str, "With --decide: the time for it, such as 30min or 2h (the default)."),
+    "force": (bool, "Run again also what has ended well before.", "--force"),
+    "retry_failed": (bool, "Run again what failed before (the default).", "--retry-failed/--no-retry-failed"),
+    "quiet": (bool, "Show no progress.", "--quiet", "-q"),
+}  # fmt: skip
+
+
+def takes(names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of these names; it receives the values of those that were used."""
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(*OPTIONS[name]))
+        for name in names.split()
+    ]
+
+    def give(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**values: Any) -> None:
+            for option in options:
+                value = values.pop(option.name)
+                if value is not None:
+                    values[option.name] = _read(OPTIONS[option.name][0], value)
+            function(**values)
+
+        own = inspect.signature(function, eval_str=True).parameters.values()
+        both = [*(parameter for parameter in own if parameter.kind != parameter.VAR_KEYWORD), *options]
+        command.__dict__["__signature__"] = inspect.Signature(both)
+        return command
+
+    return give
+
+
+def _annotation(kind: Any, text: str, *flags: str) -> Any:
+    one = kind[0] if isinstance(kind, list) else kind
+    plain: Any = one if isinstance(one, type) else str
+    return Annotated[(list[plain] if isinstance(kind, list) else plain) | None, typer.Option(*flags, help=text)]
+
+
+def _read(kind: Any, value: Any) -> Any:
+    if isinstance(kind, list):
+        return [_read(kind[0], each) for each in value]
+    return value if isinstance(kind, type) else kind(value)
+
+
+def taken(values: dict[str, Any], names: str) -> dict[str, Any]:
+    """Take the options of these names out of those that were used."""
+    return {name: values.pop(name) for name in names.split() if name in values}
+
+
+def running(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with the processors and the progress as functions take them."""
+    others = {name: value for name, value in values.items() if name != "quiet"}
+    return others | {"jobs": processors(values.get("jobs", 0)), "progress": not values.get("quiet", False)}
 
 
 def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
@@ -147,14 +207,7 @@ def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def read_table(path: Path | None) -> Any:
-    """Read the records of a file; None for none."""
-    from reident.workbench.files import read_file
-
-    return None if path is None else read_file(path)
-
-
-def relations(path: Path, ends: str, names: str = "") -> Any:
+def relations(path: Path, ends: str = "", names: str = "") -> Any:
     """Read an edge list with the attributes of its nodes, or another file of a network."""
     from reident.networks.files import read_relations
 
@@ -167,41 +220,29 @@ def original(
 ) -> Any:  # fmt: skip
     """Return a data set with the roles of a recipe, replaced by those that options name."""
     from reident.workbench.dataset import Dataset
-    from reident.workbench.files import part_of
     from reident.workbench.readers import GEOGRAPHIC
     from reident.workbench.recipe import open_by_recipe
     from reident.workbench.schema import Schema
 
     geographic = file is not None and file.suffix.lower() in GEOGRAPHIC
-    reading = {"names": listed(names), "crs": crs if geographic else None, **part_of(file, table)}
+    reading = {"names": listed(names), "crs": crs if geographic else None, "layer" if geographic else "sheet": table}
     opened, stated = open_by_recipe(file, recipe, **{name: value for name, value in reading.items() if value})
     if recipe is None:
         stated = replace(stated, schema=Schema({}))
-    roles |= {name: listed(roles[name]) for name in ("quasi", "sensitive", "epsilon_quasi") if roles.get(name)}
-    chosen = {name: value for name, value in roles.items() if value}
-    if "lat" in chosen or "lon" in chosen:
-        chosen["crs"] = crs
+    if "lat" in roles or "lon" in roles:
+        roles["crs"] = crs
     elif crs is not None and not geographic and stated.schema.places is None:
         raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
-    return Dataset.of(opened, recipe=stated).with_roles(**chosen)
+    return Dataset.of(opened, recipe=stated).with_roles(**roles)
 
 
-def public_inputs(public: list[str] | None, lat: str | None, lon: str | None) -> dict[str, Any]:
+def public_inputs(given: dict[str, Any]) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
-    from reident.workbench.files import with_places
+    from reident.workbench.files import read_file, with_places
 
-    files = dict(parted(text, "--public", "name=file") for text in public or [])
-    tables = {name: read_table(Path(path)) for name, path in files.items()}
-    return {
-        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in tables.items()
-    }
-
-
-def refuse_for_network(options: dict[str, Any]) -> None:
-    """Refuse options about records where a network is released."""
-    for name, value in options.items():
-        if value:
-            raise ParameterError(f"`{name}` must be left out for a network: it is about records, got {value!r}")
+    axes = [given.get(axis) for axis in ("lat", "lon")]
+    tables = {name: read_file(path) for name, path in given.pop("public", [])}
+    return {name: with_places(data, *axes) if {*axes} <= {*data.columns} else data for name, data in tables.items()}
 
 
 #: Set once this process was asked to stop.

@@ -18,15 +18,8 @@ from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
 from reident.tables.writing import as_numbers
 
-#: The name of the attack on single records.
-ALONE = "class_of_record"
 #: A shift of a person's dates or numbers is constant if it is so in this share of the persons with several records.
 _CONSTANT = 0.99
-
-
-def compositions(keys: Mapping[str, IntArray]) -> dict[str, IntArray | None]:
-    """Return the attacks by name, with the numbers that hold records together; None for single records."""
-    return {ALONE: None, **{f"records_of_{key}": numbers for key, numbers in keys.items()}}
 
 
 def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
@@ -68,6 +67,12 @@ def sentence(error: Exception) -> str:
     return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
 
 
+def on_change(call: Callable[[], Any], *controls: widgets.Widget) -> None:
+    """Call a function whenever the value of one of some controls changes."""
+    for control in controls:
+        control.observe(lambda _: call(), "value")
+
+
 class StoppedError(Exception):
     """The run was stopped on the page; the text says how far it came."""
 
@@ -127,8 +132,8 @@ class Page:
 _SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
             "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
 _ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
-#: The places of a table are two columns.
-_AXES = {"lat": "latitude, north", "lon": "longitude, east"}
+#: Roles that columns of numbers alone may have.
+_AXES = ("latitude", "longitude")
 
 
 class ColumnChoice:
@@ -151,27 +156,25 @@ class ColumnChoice:
         self._rows, self._system = widgets.VBox(), widgets.VBox([self.crs])
         self.widget = widgets.VBox([self._rows, self._system, self.where])
         self._changed = changed
-        self.crs.observe(lambda _: self._changed(), "value")
+        on_change(changed, self.crs)
 
     def offer(self, opened: OpenedFile) -> None:
         """Offer the columns of a file, with their proposed roles."""
         self.opened, self.roles = None, {}
-        places, rows = opened.schema.places or {}, []
-        axes = {places[axis]: axis for axis in _AXES if places}
+        rows = []
         for row in opened.columns.itertuples():
-            number = row.type in ("integer", "number")
-            listed = [(role, role) for role in ROLES if role != "place" or row.type == "geometry"]
+            excluded = () if row.type in ("integer", "number") else _AXES
+            excluded = excluded if row.type == "geometry" else (*excluded, "place")
             role = self.roles[row.column] = widgets.Dropdown(
-                options=[*listed, *((words, axis) for axis, words in _AXES.items() if number)],
-                value=axes.get(row.column, row.role), description=row.column, style={"description_width": "12rem"},
-                layout=widgets.Layout(width="24rem", height="auto"),
+                options=[role for role in ROLES if role not in excluded], value=row.role, description=row.column,
+                style={"description_width": "12rem"}, layout=widgets.Layout(width="24rem", height="auto"),
             )  # fmt: skip
-            role.observe(lambda _: self._changed(), "value")
+            on_change(self._changed, role)
             about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
             why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
             rows.append(widgets.HBox([role, why], layout=_ROW))
         self._rows.children = tuple(rows)
-        self.crs.value = "" if places.get("crs") in (None, "EPSG:4326") else str(places["crs"])
+        self.crs.value = "" if opened.schema.crs in (None, "EPSG:4326") else str(opened.schema.crs)
         self.where.value, self.opened = "", opened
         is_offered = self._lacks_crs or (opened.columns["type"].isin(["integer", "number"]).sum() >= 2)
         self._system.layout.display = "" if is_offered else "none"
@@ -179,24 +182,6 @@ class ColumnChoice:
     @property
     def _lacks_crs(self) -> bool:
         return self.opened is not None and hasattr(self.opened.data, "to_crs") and self.opened.data.crs is None
-
-    @property
-    def missing_crs(self) -> str:
-        """The CRS that was chosen for a geometry without one."""
-        return str(self.crs.value) if self._lacks_crs else ""
-
-    @property
-    def file(self) -> OpenedFile:
-        """The file, a geometry without CRS in the one that was chosen."""
-        assert self.opened is not None
-        if not self.missing_crs:
-            return self.opened
-        try:
-            return replace(self.opened, data=self.opened.data.set_crs(self.crs.value))
-        except RuntimeError:  # that of pyproj
-            raise ParameterError(
-                f"`crs` must name a coordinate system, such as EPSG:25832, got {self.crs.value!r}"
-            ) from None
 
     @property
     def schema(self) -> Schema:
@@ -208,16 +193,10 @@ class ColumnChoice:
             If the choice is not complete.
         """
         assert self.opened is not None
-        chosen = {name: role.value for name, role in self.roles.items()}
-        schema = self.opened.schema.assign({name: "place" if v in _AXES else v for name, v in chosen.items()})
-        lat, lon = ([name for name, value in chosen.items() if value == axis] for axis in _AXES)
-        if len(lat) == len(lon) == 1:
-            return schema.with_places(lat[0], lon[0], self.crs.value or None)
-        if lat or lon:
-            raise ParameterError(
-                f"`places` must be one column of latitude (north) and one of longitude (east), got {lat} and {lon}"
-            )
-        return schema
+        schema = self.opened.schema.assign({name: role.value for name, role in self.roles.items()})
+        if schema.places is not None:
+            return schema.with_roles(crs=self.crs.value or "EPSG:4326")
+        return schema.with_roles(crs=self.crs.value or None) if self._lacks_crs and schema.named("place") else schema
 
     def locate(self, data: Any) -> None:
         """Show where the records are, as they were understood: a wrong column or system is seen at once."""

@@ -39,6 +39,7 @@ from reident.workbench.microdata import (
     persons_of,
 )
 from reident.workbench.opening import OpenedFile, open_file
+from reident.workbench.readers import geometry_of
 from reident.workbench.recipe import open_by_recipe, read_recipe_of
 from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
@@ -115,7 +116,7 @@ class Dataset:
         schema = schema or (self.opened.schema if self.opened is not None else self._without_roles())
         unstated = {name: Column() for name in self.data.columns if name not in schema.columns}
         schema = replace(schema, columns={**schema.columns, **unstated})
-        geometry = self.data.geometry.name if hasattr(self.data, "to_crs") else None
+        geometry = geometry_of(self.data)
         if geometry is not None and not is_proposed and schema.columns[geometry].role not in ("", "place"):
             self.data = pd.DataFrame(self.data.drop(columns=geometry))
         named = [n for n, column in schema.columns.items() if column.role not in ("", "other") and n != geometry]
@@ -167,12 +168,16 @@ class Dataset:
         keywords = {"intruder": recipe.intruder, "impossible": recipe.impossible, **keywords}
         schema, is_opened = recipe.schema, isinstance(data, OpenedFile)
         if is_opened:
-            schema.check_places()
             cells = data.data
-            is_place = hasattr(cells, "to_crs") and cells.geometry.name in schema.named("place")
+            geometry = geometry_of(cells)
+            if loose := [name for name in schema.named("place") if name != geometry]:
+                raise ParameterError(
+                    f"`role` of {loose[0]!r} must be latitude or longitude: only a geometry is a place"
+                )
+            is_place = geometry in schema.named("place")
             if is_place and (shapes := sorted(set(cells.geometry.geom_type.dropna()) - {"Point"})):
                 raise ParameterError(
-                    f"`{cells.geometry.name}` must hold points to be where records are, got {', '.join(shapes)}: the "
+                    f"`{geometry}` must hold points to be where records are, got {', '.join(shapes)}: the "
                     "role other leaves it out"
                 )
         if is_opened and schema.ends:
@@ -184,7 +189,7 @@ class Dataset:
 
     def _without_roles(self) -> Schema:
         schema = Schema({name: Column() for name in self.data.columns})
-        return schema.with_places(LAT, LON) if {LAT, LON} <= set(schema.columns) else schema
+        return schema.with_roles(lat=LAT, lon=LON) if {LAT, LON} <= set(schema.columns) else schema
 
     def _ordered(self, network: Network) -> Network | None:
         """Return the network with node i as record i; None where its nodes are not the records."""
@@ -248,13 +253,12 @@ class Dataset:
     @property
     def places(self) -> tuple[str, str] | None:
         """The columns with latitude and longitude (or north and east); None without, or for a geometry."""
-        places = self.schema.places
-        return None if places is None else (places["lat"], places["lon"])
+        return self.schema.places
 
     @property
     def crs(self) -> str | None:
         """The CRS of the columns with places, None for degrees."""
-        return self.schema.crs if self.schema.places is None else self.schema.places.get("crs")
+        return self.schema.crs
 
     @cached_property
     def frame(self) -> Any:
@@ -337,11 +341,10 @@ class Dataset:
                 "none: `weight` names their column, in a recipe its role is weight"
             )
         secrets = {name: table[name] for name in self.sensitive}
-        first, household = next(iter(secrets), None), self.schema.single("household")
+        household = self.schema.single("household")
         return Knowledge(
-            known=columns, quasi=listed, truth=truth, sensitive=first,
-            secrets=None if first is None else secrets.pop(first), other_secrets=secrets, persons=self.persons(),
-            guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
+            known=columns, quasi=listed, truth=truth, sensitive=next(iter(secrets), None), secrets=secrets,
+            persons=self.persons(), guarded=self.guarded, knows_presence=self.intruder == INTRUDERS[0],
             households=None if household is None else table[household], weights=self.weights()[0],
             hierarchies=self.hierarchies, network=self.network, register=self.register, **further,
         )  # fmt: skip

@@ -11,14 +11,14 @@ import pandas as pd
 
 from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import Entry, entries, find
-from reident.methods.attacks import check_attacks, in_persons, lacking, run_attack
+from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
 from reident.tables.record_risk import individual_risk
-from reident.workbench.composition import composition, compositions
+from reident.workbench.composition import composition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def evaluate(
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    together = compositions(keys or {})
+    together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
@@ -183,7 +183,6 @@ def evaluate(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
             row |= summary | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
-            row |= _rates_of(outcome)
             outcomes[label] = outcome
             if label in MEASURES:
                 row |= {"what": "measure", "verdict": "a measure"}
@@ -261,10 +260,9 @@ def _plan(
         listed = [(entry, {}) for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
-        names = check_attacks([str(spec.pop("name", "")) for spec in specs]) or ()
         for spec in specs:  # how a map reads the risk is no option of an attack
             spec.pop("measure", None)
-        listed = [(find(name, "attack"), spec) for name, spec in zip(names, specs, strict=True)]
+        listed = [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]
     budget = BUDGET_S
     for entry, options in listed:
         why = lacking(entry, release, knowledge)
@@ -273,23 +271,11 @@ def _plan(
             if quick or budget < 0:
                 spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
-        if not why and "sensitive" in entry.needs.split() and knowledge.other_secrets:
-            for column in (str(knowledge.sensitive), *knowledge.other_secrets):
+        if not why and "sensitive" in entry.needs.split() and len(knowledge.secrets) > 1:
+            for column in knowledge.secrets:
                 yield f"{entry.name} of {column}", entry, options, knowledge.about(column), ""
         else:
             yield entry.name, entry, options, knowledge, why
-
-
-def _rates_of(outcome: Outcome) -> dict[str, float]:
-    """Return precision and recall of an attack's claims, missing where they are not known to be right or wrong."""
-    claims = outcome.claims
-    right = claims["right"].to_numpy(float) * (claims["confidence"].to_numpy(float) > 0)
-    present = claims["present"].to_numpy(bool)
-    n_made, n_present = int((claims["confidence"] > 0).sum()), int(present.sum())
-    return {
-        "precision": float(right.sum() / n_made) if n_made else float("nan"),
-        "recall": float(right[present].sum() / n_present) if n_present else float("nan"),
-    }
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:

@@ -15,16 +15,17 @@ import traitlets
 
 from reident.base import DataError, ParameterError
 from reident.methods import entries
-from reident.methods.forms import release as make_release
 from reident.pages import picture
 from reident.plotting import new_figure
 from reident.plotting.interactive import map_data
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, Page, StoppedError, bold, spoken
+from reident.workbench.controls import WIDE, Page, StoppedError, bold, on_change, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
+from reident.workbench.making import Step
 from reident.workbench.microdata import LAT, LON, Microdata
+from reident.workbench.pipeline import protect
 from reident.workbench.ru_map import Plan, plan, with_unit
 
 
@@ -102,12 +103,11 @@ class Explorer(Page):
         self.check_button = widgets.Button(description="Check it by every attack", layout=widgets.Layout(width="auto"))
         self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
-        self.data.observe(lambda _: self._offer(), "value")
-        self.methods.observe(lambda _: self._choose(), "value")
-        self.repetitions.observe(lambda _: self._forget(), "value")
-        for control in (self.tolerate, self.attack, self.utility):
-            control.observe(lambda _: self.draw(), "value")
-        self.limit.observe(lambda _: self.show(), "value")
+        on_change(self._offer, self.data)
+        on_change(self._choose, self.methods)
+        on_change(self._forget, self.repetitions)
+        on_change(self.draw, self.tolerate, self.attack, self.utility)
+        on_change(self.show, self.limit)
         self.map.observe(lambda _: self.show(), "release")
         self.button.on_click(lambda _: self.run(wait=False))
         self.check_button.on_click(lambda _: self.check())
@@ -158,7 +158,7 @@ class Explorer(Page):
                     style={"description_width": "initial"},
                     layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
                 )  # fmt: skip
-                control.observe(lambda _: self._forget(), "value")
+                on_change(self._forget, control)
                 self._values[entry.name] = name, control
         self.methods.options = [(entry.label, entry.name) for entry in fitting]
         self.methods.value = tuple(entry.name for entry in fitting[:2])
@@ -298,8 +298,8 @@ class Explorer(Page):
         self.verdict.value = "Every attack that applies is running."
         rule = {"limit": self.limit.value, "tolerate": self.tolerate.value, "seed": self.seed}
         try:
-            released = make_release(self._microdata(), trial["method"], json.loads(trial["options"]), rng=self.seed)
-            verdict = check(released, self._example.dataset, **rule)
+            step, dataset = Step(trial["method"], **json.loads(trial["options"])), self._example.dataset
+            verdict = check(protect(dataset, step, rng=self.seed), dataset, **rule)
             run = verdict.attacks[verdict.attacks["reason"] == ""]
             table = run[["name", "risk", "baseline", "n_above", "n", "verdict"]]
             shown = table.to_html(border=0, index=False, float_format="{:.1%}".format)

@@ -15,7 +15,7 @@ from reident.base import DataError, FloatArray, ParameterError, check_columns, c
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.readers import GEOGRAPHIC, file_kind
+from reident.workbench.readers import GEOGRAPHIC, file_kind, geometry_of
 
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
@@ -26,22 +26,12 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def part_of(path: Path | None, table: str | None) -> dict[str, Any]:
-    """Return the option of `open_file` that names a sheet or a layer of a file."""
-    return {} if path is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
-
-
 def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
-    options: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
-    opened, before = open_file(path, **options), getattr(original, "columns", ())
-    data = opened.data
-    texts = [name for name in data.columns if name in before and _is_text(original[name]) and not _is_text(data[name])]
-    return open_file(path, text=texts, **options) if texts else opened
-
-
-def _is_text(column: pd.Series) -> bool:
-    return pd.api.types.is_string_dtype(column) or column.dtype == object
+    columns = {} if original is None else dict(original.items())
+    texts = [name for name, cells in columns.items() if pd.api.types.is_string_dtype(cells) or cells.dtype == object]
+    crs = crs if path.suffix.lower() in GEOGRAPHIC else None
+    return open_file(path, names=names, crs=crs, types=dict.fromkeys(texts, "text"))
 
 
 def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None, *, refuses: bool = False) -> Any:
@@ -114,7 +104,7 @@ def _check_most(north: FloatArray, east: FloatArray, crs: Any, what: str) -> Non
 
 def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any:
     """Return records with impossible places missing, with a warning, or refuse them."""
-    geometry = placed.geometry.name if hasattr(placed, "to_crs") else None
+    geometry = geometry_of(placed)
     if geometry and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
         return placed  # the role of such a geometry is decided elsewhere
     lat, lon, odd = find_places(placed, "data")

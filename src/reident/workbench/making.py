@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, Parameters, check_columns, is_numeric, system_rng
+from reident.base import (
+    DataError,
+    IntArray,
+    ParameterError,
+    check_columns,
+    check_several,
+    is_numeric,
+    system_rng,
+)
 from reident.methods import Entry, find
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
-from reident.methods.release import Release, own_numbers
+from reident.methods.release import own_numbers
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
@@ -32,11 +40,11 @@ MISSING = {
     "drop": "records with a missing value are left out",
     "suppress": "in records with a missing value all quasi-identifiers are suppressed",
 }
-#: A table with columns changed, their names, and the release of the method.
-_Part = tuple[pd.DataFrame, list[str], Release | None]
+#: A table with columns changed, and their names.
+_Part = tuple[pd.DataFrame, list[str]]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(init=False)
 class Step:
     """One method of a pipeline, its checked parameters, and its columns where they are not all that fit.
 
@@ -60,10 +68,9 @@ class Step:
     columns: list[str] | None
 
     def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
-        entry = find(method, "anonymiser")
-        listed = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
-        for name, value in (("entry", entry), ("settings", entry.check(options)), ("columns", listed)):
-            object.__setattr__(self, name, value)
+        self.entry = find(method, "anonymiser")
+        self.settings = self.entry.check(options)
+        self.columns = None if columns is None else check_several(columns, "columns")
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Step:
@@ -76,15 +83,23 @@ class Step:
         return {name: value for name, value in self.settings.items() if value is not None}
 
     @property
+    def described(self) -> dict[str, Any]:
+        """The step as a manifest describes it."""
+        entry = self.entry
+        return {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": self.stated}
+
+    @property
     def listed(self) -> dict[str, Any]:
         """The step as a recipe writes it."""
         columns = {} if self.columns is None else {"columns": list(self.columns)}
         return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
 
 
-def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
-    """Return all combinations of the values of a method's parameters, each checked."""
-    return [entry.check(dict(zip(values, chosen, strict=True))) for chosen in itertools.product(*values.values())]
+def steps_of(stated: Mapping[str, Any]) -> list[Step]:
+    """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
+    values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
+    every = (dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values()))
+    return [Step.of({**stated, "parameters": settings}) for settings in every]
 
 
 @dataclass
@@ -94,7 +109,7 @@ class Made:
     ``table``: all columns, the index holds the record numbers; ``changed``: the columns that a method changed;
     ``matrix_km``: released distances, in the order of the table, then ``places`` are "withheld", else "true" or
     "moved"; ``network``: released relations between the records of the table; ``done``: one entry a step for the
-    manifest; ``steps``: the release of each step.
+    manifest.
     """
 
     table: Any
@@ -103,7 +118,6 @@ class Made:
     places: str = "true"
     network: Any = None
     done: list[dict[str, Any]] = field(default_factory=list)
-    steps: list[Release] = field(default_factory=list)
 
     def kept_of_places(self, data: Any, rows: IntArray) -> tuple[float, float]:
         """Return the share of neighbours and of distances that the places of some records kept."""
@@ -146,10 +160,8 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
                 f"`{entry.name}` must change a cell, but left all {len(before)} records as they were: use stronger "
                 "parameters"
             )
-        result.done.append({
-            "method": entry.name, "call": entry.call, "source": entry.source, "parameters": step.stated, **details,
-            "records_left_out": len(before) - len(result.table), "guarantee": "",
-        })  # fmt: skip
+        absent = len(before) - len(result.table)
+        result.done.append({**step.described, **details, "records_left_out": absent, "guarantee": ""})
     for number, (step, done) in enumerate(zip(steps, result.done, strict=True), start=1):
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(
@@ -169,9 +181,8 @@ def _relate(dataset: Any, steps: Sequence[Step], rng: Any) -> Made:
     entry, settings = steps[0].entry, steps[0].settings
     drawn = release(dataset.records("network"), entry.name, settings, rng=_source(entry, rng))
     rows = pd.Index(dataset.names.get_indexer(drawn.table.index))
-    done = {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": steps[0].stated}
-    done["guarantee"] = guarantee(entry, settings)
-    return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done], steps=[drawn])
+    done = {**steps[0].described, "guarantee": guarantee(entry, settings)}
+    return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done])
 
 
 def _class_columns(step: Step, columns: Sequence[str], data: Any, noisy: Sequence[str]) -> list[str]:
@@ -219,7 +230,6 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
         dataset.records("places", data=one_each, quasi=read, sensitive=None), entry.name, step.settings,
         rng=_source(entry, rng),
     )  # fmt: skip
-    result.steps.append(moved)
     details = {"records_without_place": int((~is_located).sum())}
     if household is not None:
         details["moved_together"] = len(table) - len(one_each)
@@ -249,7 +259,7 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
     all_trees = {name: tree for name, tree in dataset.hierarchies.items() if name in quasi}
 
     def masked(rows: pd.DataFrame, columns: list[str] = quasi, trees: Mapping[str, Any] = all_trees) -> _Part:
-        """Return records with the step's columns changed, their names, and the release itself."""
+        """Return records with the step's columns changed, and their names."""
         plain = rows.drop(columns=[name for name in (LAT, LON) if name in rows.columns])
         sensitive = None if dataset.first_sensitive in columns else dataset.first_sensitive
         if sensitive is not None:
@@ -261,7 +271,7 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
         changed, cells = touched(step.entry, data), rows.loc[made.table.index].copy()
         for name in changed:
             cells[name] = in_form(rows[name], made.table[name])
-        return cells, changed, made
+        return cells, changed
 
     if not has_gap.any():
         parts = [masked(table)]
@@ -272,17 +282,17 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dic
         blank[quasi] = "*" if classes else None
         smallest = int(step.settings.get("k") or 1) if classes else 1
         whole = masked(table[~has_gap])
-        parts = [whole, (blank if len(blank) >= smallest else blank.iloc[:0], whole[1], None)]
+        parts = [whole, (blank if len(blank) >= smallest else blank.iloc[:0], whole[1])]
     elif missing == "label" and (classes or step.entry.classes):
         parts = _by_pattern(table, gaps, step, all_trees, masked, GAP if classes else np.nan)
     else:
         usual = {name: table[name].mode().iloc[0] if table[name].notna().any() else 0 for name in quasi}
-        cells, changed, made = masked(table.fillna(usual))
+        cells, changed = masked(table.fillna(usual))
         for name in changed:
             whole_numbers = pd.api.types.is_integer_dtype(cells[name])
             column = cells[name].astype("Int64") if whole_numbers else cells[name]
             cells[name] = column.mask(gaps.loc[cells.index, name])
-        parts = [(cells, changed, made)]
+        parts = [(cells, changed)]
     _take(result, table, parts)
     if not has_gap.any():
         return {"columns": quasi}
@@ -310,19 +320,19 @@ def _by_pattern(
         columns = [name for name in gaps if name not in absent]
         few = len(rows) < smallest
         if step.entry.classes and averages and not any(is_numeric(rows[name]) for name in columns):
-            parts.append((rows.iloc[:0] if few else rows, [], None))  # no column to average: not changed
+            parts.append((rows.iloc[:0] if few else rows, []))  # no column to average: not changed
         elif few or not columns:
-            parts.append((rows.iloc[:0], columns, None))
+            parts.append((rows.iloc[:0], columns))
         else:
-            cells, changed, made = masked(rows, columns, trees)
-            parts.append((cells.assign(**dict.fromkeys(absent, label)), [*changed, *absent], made))
+            cells, changed = masked(rows, columns, trees)
+            parts.append((cells.assign(**dict.fromkeys(absent, label)), [*changed, *absent]))
     return parts
 
 
 def _take(result: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
     """Put the parts of a table together, in the order of the records."""
-    changed = list(dict.fromkeys(name for _, names, _ in parts for name in names))
-    table = pd.concat([part for part, _, _ in parts if len(part)] or [before.iloc[:0]]).sort_index()
+    changed = list(dict.fromkeys(name for _, names in parts for name in names))
+    table = pd.concat([part for part, _ in parts if len(part)] or [before.iloc[:0]]).sort_index()
     whole = result.table.loc[table.index].copy()
     for name in changed:
         whole[name] = table[name]
@@ -331,4 +341,3 @@ def _take(result: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
         result.matrix_km = result.matrix_km[np.ix_(rows, rows)]
     result.table = whole
     result.changed = list(dict.fromkeys([*result.changed, *changed]))
-    result.steps += [made for _, _, made in parts if made is not None]

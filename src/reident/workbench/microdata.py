@@ -113,7 +113,12 @@ def in_columns(data: Any, name: str) -> pd.DataFrame:
     if not hasattr(data, "to_crs"):
         return pd.DataFrame(data)
     lat, lon, _ = find_places(data, name)
-    return pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
+    return without_geometry(data).assign(**{LAT: lat, LON: lon})
+
+
+def without_geometry(data: Any) -> pd.DataFrame:
+    """Return a plain table without its geometry."""
+    return pd.DataFrame(data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data)
 
 
 def is_graph(data: Any) -> bool:
@@ -270,23 +275,6 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
     widths = [check_real(width, "intervals", low=0) for width in check_listed(form["intervals"], "intervals")]
     widths = [int(width) if float(width).is_integer() else width for width in widths]
     return Hierarchy.from_intervals(sorted(values.tolist()), widths, origin=form.get("origin", 0))
-
-
-def read_form(text: str) -> tuple[str, Any]:
-    """Read ``column=form`` of a command line: ``age=5,10,20``, ``zip=prefixes``, ``born=date``, ``job=job.csv``.
-
-    Examples
-    --------
-    >>> read_form("age=5,10"), read_form("zip=prefixes")
-    (('age', {'intervals': [5.0, 10.0]}), ('zip', 'prefixes'))
-    """
-    column, sign, form = text.rpartition("=")
-    if not sign or not form:
-        raise ParameterError(f"`--hierarchy` must have the form column=form, got {text!r}")
-    try:
-        return column, {"intervals": [float(width) for width in form.split(",")]}
-    except ValueError:
-        return column, form
 
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")

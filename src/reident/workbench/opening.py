@@ -18,12 +18,20 @@ from reident.places.points import check_crs
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
-from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
+from reident.workbench.readers import (
+    DELIMITED,
+    EXCEL,
+    GEOGRAPHIC,
+    KINDS,
+    READERS,
+    check_content,
+    file_kind,
+    geometry_of,
+    is_blank,
+)
 from reident.workbench.roles import place_columns, place_notes, propose
 from reident.workbench.schema import Column, Schema
 
-#: What texts of a sheet are read as, by the type of the column.
-_KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
@@ -64,13 +72,8 @@ class OpenedFile:
 
     @cached_property
     def columns(self) -> pd.DataFrame:
-        """One row a column: ``column``, ``type``, ``role``, ``reason``, ``missing`` records, ``distinct`` values."""
-        rows = []
-        for name, column in self.schema.columns.items():
-            cells = self.data[name]
-            distinct = (cells.to_wkb() if column.type == "geometry" else cells).nunique()
-            rows.append([name, column.type, column.role, column.reason, int(cells.isna().sum()), int(distinct)])
-        return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct"])
+        """One row a column, see `Schema.profile`."""
+        return self.schema.profile(self.data).drop(columns="unique")
 
     def __str__(self) -> str:
         """Return the text that `reident open` prints."""
@@ -96,6 +99,7 @@ def open_file(
     missing: Sequence[str] | None = None,
     text: str | Sequence[str] = (),
     names: str | Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
 ) -> OpenedFile:
     """Open a file as it is: find its dialect and the types and gaps of its columns, and propose a role for each.
 
@@ -120,6 +124,8 @@ def open_file(
     names : str or sequence of str
         What the columns are called in a text file or Excel sheet without a line of names; where its first line looks
         like a record, it is not read without.
+    types : mapping of str to str, optional
+        Types of columns from before: one that is "text" here stays text, though its cells may be numbers.
 
     Returns
     -------
@@ -137,8 +143,8 @@ def open_file(
     --------
     >>> from reident.data.datasets import embedded_file
     >>> found = open_file(embedded_file("places_germany.csv.gz"))
-    >>> found.schema.places["lat"], found.schema.places["lon"], found.source["separator"]
-    ('lat_deg', 'lon_deg', ',')
+    >>> found.schema.places, found.source["separator"]
+    (('lat_deg', 'lon_deg'), ',')
     """
     path = check_path(path, "file")
     if not path.is_file():
@@ -178,7 +184,8 @@ def open_file(
     source: dict[str, Any] = {"kind": kind[1:], **dialect}
     if kind in DELIMITED:
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
-    forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
+    forced = {name for name, kind in (types or {}).items() if kind == "text"}
+    forced |= {*check_columns(cells, text, "text", table_name="file", min_columns=0)}
     parts = source.pop("parts", [])
     return replace(describe(cells, source, decimal, missing, forced, receipts, notes, crs), parts=parts)
 
@@ -195,30 +202,27 @@ _KINDS_OF_OPTION = {
 def describe(
     cells: Any,
     source: Mapping[str, Any],
-    decimal: str | None = None,
-    missing: Sequence[str] | None = None,
-    forced: Sequence[str] | set[str] = (),
-    receipts: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    crs: str | None = None,
+    decimal: str | None,
+    missing: Sequence[str] | None,
+    forced: set[str],
+    receipts: Sequence[str],
+    notes: Sequence[str],
+    crs: str | None,
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
     changes, look = list(receipts), [*notes, *_below(cells)]
-    geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+    geometry = geometry_of(cells)
     typed: dict[str, Typed] = {}
     written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
-    sign = file_decimal(cells[written].fillna(""), ",") if written else "."
+    sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:
             typed[name] = Typed(cells[name], "geometry")
-        elif name in written:
-            typed[name] = type_text(cells[name].fillna(""), sign, missing=missing, text=name in forced)
-            if typed[name].type in ("integer", "number", "date"):
-                typed[name].receipts.insert(0, f"texts become {_KINDS_READ[typed[name].type]}")
         elif decimal is not None:
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
-            typed[name] = type_values(cells[name], missing=missing, text=name in forced)
+            texts = sign if name in written else None
+            typed[name] = type_values(cells[name], texts, missing=missing, text=name in forced)
         changes += [f"{name}: {line}" for line in typed[name].receipts]
         look += [f"{name}: {line}" for line in typed[name].notes]
     if len(cells.columns) == 1 and source.get("separator"):
@@ -235,20 +239,20 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    look += [*_headings(cells, data, types), *place_notes(data, types, places)]
-    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
-    where = None if places is None else {name: places[name] for name in ("lat", "lon", "crs")}
-    return OpenedFile(data, Schema(columns, where), dict(source), changes, look)
+    schema = Schema(columns, crs=None if places is None else places["crs"])
+    look += [*_headings(cells, data, types), *place_notes(data, schema)]
+    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
+    return OpenedFile(data, schema, dict(source), changes, look)
 
 
-def opened_with_places(opened: OpenedFile, lat: str | None, lon: str | None, crs: str | None) -> OpenedFile:
-    """Return an opened file with these columns as places, and the notes on where these lie."""
-    data, types = pd.DataFrame(opened.data), {name: column.type for name, column in opened.schema.columns.items()}
-    schema = opened.schema.with_roles(lat=lat, lon=lon, crs=crs)
-    earlier, now = (place_notes(data, types, places) for places in (opened.schema.places, schema.places))
-    return replace(opened, schema=schema, notes=[*(note for note in opened.notes if note not in earlier), *now])
+def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
+    """Return an opened file with these roles, as `Schema.with_roles` takes them, and the notes on where it lies."""
+    schema = opened.schema.with_roles(**roles)
+    earlier, now = (place_notes(opened.data, each) for each in (opened.schema, schema))
+    notes = opened.notes if earlier == now else [*(note for note in opened.notes if note not in earlier), *now]
+    return replace(opened, schema=schema, notes=notes)
 
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:

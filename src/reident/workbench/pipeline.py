@@ -37,7 +37,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked
 from reident.workbench.files import WRITTEN, write_file
 from reident.workbench.making import MISSING, Made, Step, make
-from reident.workbench.microdata import LAT, LON, in_columns
+from reident.workbench.microdata import LAT, LON, in_columns, without_geometry
 from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reident.workbench.recipe import Recipe
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pipeline:
     """Steps in their order, the policy for missing values, and columns that are released or left out as they are.
 
@@ -69,10 +69,9 @@ class Pipeline:
         steps = [self.steps] if isinstance(self.steps, Step) else self.steps
         if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
             raise ParameterError(f"`steps` must be steps, as `Step` makes them, got {steps!r}")
-        object.__setattr__(self, "steps", list(steps))
+        self.steps = list(steps)
         check_choice(self.missing, "missing", tuple(MISSING))
-        for name in ("keep", "withhold"):
-            object.__setattr__(self, name, check_several(getattr(self, name), name))
+        self.keep, self.withhold = check_several(self.keep, "keep"), check_several(self.withhold, "withhold")
         if not self.steps:
             raise ParameterError("`steps` must have at least one step: name a method, or take the recipe of `assess`")
 
@@ -83,7 +82,7 @@ class Pipeline:
             return steps
         if hasattr(steps, "chain"):
             recipe: Recipe = steps
-            return cls(chosen or recipe.steps(), recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(chosen or list(map(Step.of, recipe.chain)), recipe.missing_values, recipe.keep, recipe.withhold)
         return cls(steps)
 
 
@@ -259,10 +258,7 @@ def as_release(
             "network", result.table, step.entry.name, step.settings, n_original, network=result.network
         )  # fmt: skip
     table, moved = result.table, result.places == "moved"
-    if moved:
-        table = in_columns(table, "release")
-    elif hasattr(table, "to_crs"):
-        table = table.drop(columns=table.geometry.name)
+    table = in_columns(table, "release") if moved else without_geometry(table)
     listed = [name for name in table.columns if name in names and name not in (LAT, LON)]
     table = pd.DataFrame(table[[*listed, *([LAT, LON] if moved else [])]])
     law = next((step for step in steps if step.entry.data == "places"), steps[-1])
@@ -275,7 +271,8 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     result = make(dataset, pipeline.steps, rng=rng)
     renamed = naive_anonymise(result.network, rng=rng)
     manifest = {
-        **result.done[0],
+        "chain": result.done,
+        "guarantee": result.done[0]["guarantee"],
         "nodes_released": renamed.network.n_nodes,
         "edges_released": renamed.network.n_edges,
         "random_numbers": RANDOM_NUMBERS,

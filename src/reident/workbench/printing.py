@@ -22,8 +22,8 @@ def assessment_lines(assessment: Any) -> list[str]:
     return lines
 
 
-def next_commands(assessment: Any, out: Path, source: str, network: tuple[Path, str, str] | None) -> list[str]:
-    """Return the commands that make and check the advised releases; `network` is a file, its ends and its names."""
+def next_commands(assessment: Any, out: Path, source: str, network: Path | None, edges: Mapping[str, str]) -> list[str]:
+    """Return the commands that make and check the advised releases; `edges`: options about the file of a network."""
     lines = []
     if assessment.passed and source:
         path, against = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
@@ -33,11 +33,8 @@ def next_commands(assessment: Any, out: Path, source: str, network: tuple[Path, 
         ]
     if network is None or assessment.network is None or not assessment.network.passed:
         return lines
-    file, ends, names = network
-    step, original = assessment.network.chain[0], shlex.quote(str(file))
-    columns = "".join(
-        f" {option} {shlex.quote(text)}" for option, text in (("--ends", ends), ("--names", names)) if text
-    )
+    step, original = assessment.network.chain[0], shlex.quote(str(network))
+    columns = "".join(f" --{option} {shlex.quote(text)}" for option, text in edges.items())
     settings = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     rule = f"--limit {assessment.limit:g} --tolerate {assessment.tolerate:g}"
     return [
@@ -52,7 +49,7 @@ def release_lines(release: Any, folder: Path) -> list[str]:
     from reident.workbench.pipeline import pairs_path
 
     manifest, lines = release.manifest, []
-    for step in manifest.get("chain") or [manifest]:
+    for step in manifest["chain"]:
         settings = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
         lines.append(f"{step['method']}: {settings}" if settings else str(step["method"]))
     if "nodes_released" in manifest:
@@ -68,7 +65,7 @@ def release_lines(release: Any, folder: Path) -> list[str]:
 def _column_lines(release: Any) -> list[str]:
     manifest, data = release.manifest, release.dataset.data
     lines = [f"{manifest['records_released']} of {len(data)} records released"]
-    for step in manifest["left_out_because"]:
+    for step in manifest["chain"]:
         if step["records_left_out"]:
             n = step.get("records_without_place")
             without = f", {n} for want of a place" if n else ""

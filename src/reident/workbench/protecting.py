@@ -82,27 +82,18 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
     ]  # fmt: skip
     if result.places == "true":
         unchanged += [name for name in places if name in released.columns]
-    single = result.done[0] if len(result.done) == 1 else {}
     columns = [str(name) for name in released.columns]
     others = set() if opened is None else set(opened.schema.columns) - set(columns)
     receipts = [] if opened is None else opened.receipts  # of released columns or the whole file, without values
     return {
-        **{name: single[name] for name in ("method", "call", "source", "parameters") if single},
-        **({} if single else {"chain": result.done}),
+        "chain": result.done,
         "records_released": len(released),
         "records_left_out": len(original) - len(released),
-        "left_out_because": [
-            {name: step[name] for name in ("method", "records_without_place", "records_left_out") if name in step}
-            for step in result.done
-        ],
         "columns": columns,
         **_key(released, opened),
         "columns_released_unchanged": unchanged,
         **({"columns_declared_new": dict(dataset.schema.new)} if dataset.schema.new else {}),
-        "missing_values": {
-            name: value for step in result.done for name, value in step.get("cells_missing", {}).items()
-        },
-        "loss": {**_method_loss(result), **_distance_loss(plain_table(dataset.frame), result)},
+        "loss": _distance_loss(plain_table(dataset.frame), result),
         "column_loss": {str(name): round(column_loss(original[name], released[name]), 3) for name in values},
         "receipts": [line for line in receipts if line.partition(": ")[0] not in others and "'" not in line],
         "random_numbers": RANDOM_NUMBERS,
@@ -140,15 +131,6 @@ def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
     source = {} if opened is None else opened.source
     dialect = {name: source[name] for name in ("encoding", "separator", "decimal") if source.get(name)}
     return {**({"written_with": dialect} if dialect else {}), **({"labels": labels} if labels else {})}
-
-
-def _method_loss(result: Made) -> dict[str, float]:
-    losses: dict[str, float] = {}
-    for step in result.steps:
-        single = {"information": getattr(step.returned, "information_loss", None)}
-        stated = getattr(step.returned, "losses", None) or single
-        losses |= {f"{name}_loss": round(float(value), 4) for name, value in stated.items() if value is not None}
-    return losses
 
 
 def _distance_loss(frame: Any, result: Made) -> dict[str, float]:

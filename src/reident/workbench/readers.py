@@ -170,6 +170,11 @@ def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], list[str]]:
     return rows, [f"{count} {receipt}" for receipt, count in receipts.items() if count]
 
 
+def geometry_of(table: Any) -> str | None:
+    """Return the name of the geometry of a GeoDataFrame, None for a plain table."""
+    return str(table.geometry.name) if hasattr(table, "to_crs") else None
+
+
 def is_blank(cell: Any) -> bool:
     """Return whether a cell of a sheet is empty."""
     return is_gap(cell) or (isinstance(cell, str) and not cell)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from reident.base import (
+    DataError,
     ParameterError,
     check_choice,
     check_columns,
@@ -18,11 +21,11 @@ from reident.base import (
     check_several,
     check_text,
 )
-from reident.data._yaml import text_hint
+from reident.data._yaml import read_yaml, text_hint
 from reident.methods import find
-from reident.workbench.making import MISSING, Step, settings_of
+from reident.workbench.making import MISSING, steps_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, read_values, write_roles
+from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, Schema, write_roles
 
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
@@ -39,7 +42,7 @@ class Recipe:
         The options of `open_file` that read it.
     schema : Schema
         In the file ``columns``, each with ``role`` (a key of `reident.workbench.schema.ROLES`), ``type``, and where
-        wanted ``hierarchy`` and ``called``, its name in a release; ``places``; ``population``. A released column that
+        wanted ``hierarchy`` and ``called``, its name in a release; ``crs``; ``population``. A released column that
         the original lacks has the role "new" (``word: random`` for one drawn at random) or "derived".
     missing_values : str
         A key of `MISSING`.
@@ -74,14 +77,6 @@ class Recipe:
     impossible: str = IMPOSSIBLE[0]
     methods: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def tried(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""
-        methods: dict[str, list[dict[str, Any]]] = {}
-        for step in self.methods:
-            entry = find(step["method"], "anonymiser")
-            methods.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
-        return methods
-
     def check_columns(self, opened: OpenedFile) -> None:
         """Refuse columns of the recipe that the file does not have.
 
@@ -104,10 +99,6 @@ class Recipe:
         values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
         return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
-
-    def steps(self) -> list[Step]:
-        """Return the steps of the chain."""
-        return [Step.of(step) for step in self.chain]
 
 
 def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
@@ -141,29 +132,16 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
     folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
     path = folder / str(stated and stated.file) if file is None else file
     options = ({} if stated is None else dict(stated.reading)) | reading
-    opened = open_file(path, **options)
+    columns = {} if stated is None else stated.schema.columns
+    opened = open_file(path, **options, types={name: column.type for name, column in columns.items()})
     if stated is not None:
         stated.check_columns(opened)
-        texts = [*check_several(options.get("text"), "text")]
-        as_texts = [
-            name for name in _of_other_type(stated, opened, texts) if stated.schema.columns[name].type == "text"
-        ]
-        if as_texts:
-            opened = open_file(path, **options | {"text": [*texts, *as_texts]})
-        for name in _of_other_type(stated, opened, texts):
-            wanted, found = (schema.columns[name].type for schema in (stated.schema, opened.schema))
+    texts = check_several(options.get("text"), "text")
+    for name, column in columns.items():
+        wanted, found = column.type, opened.schema.columns[name].type
+        if wanted not in ("", found) and {wanted, found} != {"integer", "number"} and name not in texts:
             raise ParameterError(f"`type` of {name} must be {found}, as its cells are, or text, got {wanted!r}")
     return opened, stated or recipe_of(opened, str(path), reading)
-
-
-def _of_other_type(stated: Recipe, opened: OpenedFile, texts: list[str]) -> list[str]:
-    """Return the columns of another type than a recipe says, but those that it reads as `texts`."""
-    pairs = {name: {column.type, opened.schema.columns[name].type} for name, column in stated.schema.columns.items()}
-    return [
-        name
-        for name, types in pairs.items()
-        if len(types) > 1 and "" not in types and types != {"integer", "number"} and name not in texts
-    ]
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -194,8 +172,15 @@ def read_recipe(path: str | Path) -> Recipe:
     ...     read_recipe(path).chain
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
-    values = read_values(path)
-    of_schema = ("columns", "places", "population")
+    try:
+        values = check_mapping(read_yaml(Path(path).read_text(encoding="utf-8")), "recipe")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
+    of_schema = ("columns", "crs", "population")
+    if "places" in values:
+        raise ParameterError(
+            "`places` must be left out: the roles latitude and longitude say it, and `crs` beside them"
+        )
     for name in values:
         check_choice(name, "recipe", (*(key for key in Recipe.__dataclass_fields__ if key != "schema"), *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}
@@ -248,4 +233,4 @@ def _check_step(step: Any, of: str) -> None:
     for name, value in settings.items():
         if value == []:
             raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
-    settings_of(entry, {name: value if isinstance(value, list) else [value] for name, value in settings.items()})
+    steps_of(step)

@@ -28,7 +28,7 @@ _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matpl
 #: Records shown in the internal edition.
 _RISKIEST = 15
 #: Records shown before and after, and roles of columns that are never released.
-_ROWS, _NEVER = 3, ("place", "identifier", "person", "free text")
+_ROWS, _NEVER = 3, ("place", "latitude", "longitude", "identifier", "person", "free text")
 _CANDIDATES = (
     "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
     "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "
@@ -85,13 +85,12 @@ def write_report(
         "figures": [*_place_figures(search), *figures],
         **_riskiest(assessment),
         "rows": _rows(assessment),
-        "checks": assessment.profile.checks,
-        "columns": assessment.profile.columns,
+        "columns": assessment.profile,
         "command": command,
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *versions],
     }
     public = {
-        **dict.fromkeys(("riskiest", "rows", "checks")),
+        **dict.fromkeys(("riskiest", "rows", "columns")),
         "internal": False,
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
@@ -145,7 +144,7 @@ def _released(assessment: Any) -> pd.DataFrame | None:
 
 def _left_out(assessment: Any) -> str:
     """Return a sentence that names the columns that the advised release lacks and may have."""
-    released, columns = _released(assessment), assessment.profile.columns
+    released, columns = _released(assessment), assessment.profile
     if released is None:
         return ""
     absent = columns[~columns["column"].isin(released.columns) & ~columns["role"].isin(_NEVER)]
@@ -157,7 +156,7 @@ def _rows(assessment: Any) -> pd.DataFrame | None:
     released = _released(assessment)
     if released is None:
         return None
-    original, chosen = assessment.search.original, released.index[:_ROWS]
+    original, chosen = assessment.search.evaluator.records, released.index[:_ROWS]
     columns = [name for name in original.columns if name in released]
     parts = [table.loc[chosen, columns].astype(object) for table in (original, released)]
     both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
@@ -177,13 +176,13 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
         return {"riskiest": None}
     persons = (search.after or search.before).worst
     top = persons.head(_RISKIEST)
-    known = [name for name in search.original.columns if name in search.known]
-    table = search.original.loc[top.index, known].astype(object)
+    records = search.evaluator.records
+    table = records.loc[top.index, [name for name in records if name in search.evaluator.known]].astype(object)
     record = top.index if assessment.network is search else top.index + 1  # a node has its name
     risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if search.passed else "data as they are"
     label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
-    label += ", of several of a person the first" if len(persons) < len(search.original) else ""
+    label += ", of several of a person the first" if len(persons) < len(records) else ""
     return {
         "riskiest": pd.concat([risks, table], axis=1),
         "riskiest_said": f"By {label}, in the {where}, with what is known.",
@@ -208,9 +207,9 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
 
 def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
     """Draw the places before and after a release."""
-    if search is None or not has_places(search.original):
+    if search is None or not has_places(search.evaluator.records):
         return
-    tables = {"as they are": search.original}
+    tables = {"as they are": search.evaluator.records}
     if search.released is not None and has_places(search.released):
         tables["in the advised release"] = search.released
     more = "" if len(tables) == 2 else " The advised release shows no places." if search.passed else ""

@@ -48,11 +48,11 @@ _PLACE_TEXT = re.compile(
 )  # fmt: skip
 
 
-def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: Mapping[str, Any] | None) -> list[str]:
+def place_notes(table: pd.DataFrame, schema: Any) -> list[str]:
     """Return notes for a custodian: texts that are places, where the places lie, those at 0, 0 or exchanged."""
     notes = []
-    for name in table.columns:
-        cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if types[name] == "text" else []
+    for name, column in schema.columns.items():
+        cells = [str(cell).strip() for cell in table[name].dropna().head(200)] if column.type == "text" else []
         if cells and all(map(_PLACE_TEXT.fullmatch, cells)):
             notes.append(
                 f"{name}: texts of places; as two columns of numbers, latitude and longitude in degrees, they would be "
@@ -60,10 +60,10 @@ def place_notes(table: pd.DataFrame, types: Mapping[Any, str], places: Mapping[s
             )
     if hasattr(table, "to_crs"):
         return notes + [f"{table.geometry.name}: {note}" for note in _odd_geometry(table.geometry)]
-    if places is not None:
-        lat, lon = places["lat"], places["lon"]
+    if schema.places is not None:
+        lat, lon = schema.places
         north, east = table[[lat, lon]].astype(float).to_numpy(np.float64).T
-        note = _odd_places(north, east, f"--lat {lon} --lon {lat}", degrees=places["crs"] in (None, "EPSG:4326"))
+        note = _odd_places(north, east, f"--lat {lon} --lon {lat}", degrees=schema.crs in (None, "EPSG:4326"))
         return notes + [f"{lat}, {lon}: {line}" for line in note]
     return notes + [
         f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
@@ -143,7 +143,7 @@ def propose(
             end = ("node", "one end of a relation")
             roles[name] = end if name in ends else ("other", "of a relation, not a person")
         elif places is not None and name in (places["lat"], places["lon"]):
-            roles[name] = ("place", str(places["reason"]))
+            roles[name] = ("latitude" if name == places["lat"] else "longitude", str(places["reason"]))
         elif types[name] == "geometry":
             roles[name] = ("place", "the geometry of the file")
         elif name in person:

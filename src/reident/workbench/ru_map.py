@@ -21,7 +21,7 @@ from reident.methods.registry import registered
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame, valued
 from reident.workbench.dataset import Dataset
-from reident.workbench.making import Step, settings_of
+from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import Microdata, places_of
 from reident.workbench.simulate import repeat_trial, risk_trial
 
@@ -222,7 +222,7 @@ class Plan:
         """Return the options that vary along a method's curve, else the first that has values to try."""
         every = [setting["options"] for setting in self.settings if setting["method"] == method]
         differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
-        return differ or [p.name for p in find(method).parameters if p.grid or p.start is not None][:1]
+        return differ or [p.name for p in find(method).parameters if _values_of(p)][:1]
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:
@@ -266,15 +266,15 @@ def plan(
         n_known, overlap = len(data.table), 1.0
     overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
     limit = check_real(limit, "limit", low=0, high=1)
-    attacked = [_expand(spec, "attack", data.kind) for spec in attacks or _usual("attack", data)]
-    measured = [_expand(spec, "metric", data.kind) for spec in utilities or _usual("metric", data)]
+    attacked = [parsed(spec, "attack", data.kind) for spec in attacks or _usual("attack", data)]
+    measured = [parsed(spec, "metric", data.kind) for spec in utilities or _usual("metric", data)]
     for role, listed in (("attacks", attacked), ("utilities", measured)):
         names = [entry.name for entry, _ in listed]
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in attacked])
     steps, left_out = tried_releases(data, methods, intruder["n_released"])
-    pairs = [[[entry.name, options[0]] for entry, options in listed] for listed in (attacked, measured)]
+    pairs = [[[entry.name, entry.check(options)] for entry, options in listed] for listed in (attacked, measured)]
     settings = [{"method": NONE, "options": {}}, *({"method": s.entry.name, "options": s.settings} for s in steps)]
     return Plan(data, settings, pairs[0], pairs[1], intruder, left_out, limit)
 
@@ -300,10 +300,12 @@ def tried_releases(
         largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
     steps: list[Step] = []
     for spec in methods or [method.name for method in fitting if method.name not in left_out and not method.costly]:
-        entry, options = _expand(spec, "anonymiser", data.kind, scale, largest)
+        entry, values = parsed(spec, "anonymiser", data.kind)
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-        steps += [step for option in options if (step := Step(entry.name, **option)) not in steps]
+        listed = {name: list(v) if isinstance(v, tuple | np.ndarray | range) else v for name, v in values.items()}
+        listed = listed or {p.name: _grid(entry, p, scale, largest) for p in entry.parameters if _values_of(p)}
+        steps += [step for step in steps_of({"method": entry.name, "parameters": listed}) if step not in steps]
     return steps, left_out
 
 
@@ -312,9 +314,14 @@ def _usual(role: str, data: Microdata) -> list[str]:
     return [entry.name for entry in entries(role) if data.kind in entry.usual.split() and entry.suits(data)]
 
 
+def _values_of(parameter: Parameter) -> tuple[Any, ...]:
+    """Return the values that the registry tries of a parameter, or its start; none where it has neither."""
+    return parameter.grid or (() if parameter.start is None else (parameter.start,))
+
+
 def _grid(entry: Entry, parameter: Parameter, scale: float, largest: Mapping[str, int]) -> list[Any]:
     """Return the values to try: lengths scaled to the data, rounded to one digit; counts as far as data go."""
-    values = parameter.grid or (parameter.start,)
+    values = _values_of(parameter)
     if parameter.unit in largest:
         return [value for value in values if value <= largest[parameter.unit]] or [largest[parameter.unit]]
     if parameter.unit not in ("m", "km", "degrees") or not entry.scaled:
@@ -332,33 +339,18 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
-def _expand(
-    spec: Spec, role: str, data_kind: str, scale: float = 1.0, largest: Mapping[str, int] | None = None
-) -> tuple[Entry, list[Parameters]]:
-    """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
-    if isinstance(spec, str):
-        spec = {"name": spec}
-    if not isinstance(spec, Mapping) or "name" not in spec:
+def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str, Any]]:
+    """Return the entry and the values of the parameters that a name, a mapping, or a step of a recipe gives."""
+    if isinstance(spec, Mapping) and "method" in spec:
+        spec = {"name": spec["method"], **(spec.get("parameters") or {})}
+    values = {"name": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
+    if "name" not in values:
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
-    entry = find(spec["name"], role)
-    if role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
+    entry = find(values.pop("name"), role)
+    if data_kind and role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
         fitting = ", ".join(other.name for other in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
-    values = {name: value for name, value in spec.items() if name != "name"}
-    if role == "anonymiser" and not values:
-        values = {
-            parameter.name: _grid(entry, parameter, scale, largest or {})
-            for parameter in entry.parameters
-            if parameter.grid or parameter.start is not None
-        }
-    lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in values.items()}
-    lists = {name: [v.item() if isinstance(v, np.generic) else v for v in listed] for name, listed in lists.items()}
-    settings = settings_of(entry, lists)
-    if role != "anonymiser" and len(settings) > 1:
-        raise ParameterError(
-            f"`{role}s` must give one value a parameter, got several for {entry.name!r}: name it again"
-        )
-    return entry, settings
+    return entry, {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
 def _intruder(

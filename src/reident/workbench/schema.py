@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from reident.base import (
     DataError,
@@ -19,9 +18,8 @@ from reident.base import (
     check_mapping,
     check_real,
     check_several,
-    check_text,
 )
-from reident.data._yaml import read_yaml, write_yaml
+from reident.data._yaml import write_yaml
 from reident.places.points import check_crs
 
 #: What a column can be, and what that means for a release.
@@ -29,7 +27,9 @@ ROLES = {
     "identifier": "tells who a record is by itself: never released",
     "quasi-identifier": "others may know it: protected",
     "sensitive": "must not become known: what an intruder wants to learn",
-    "place": "where the record is: masked",
+    "place": "where the record is, the geometry of a file: masked",
+    "latitude": "where the record is, degrees, or north in a CRS: masked",
+    "longitude": "where the record is, degrees, or east in a CRS: masked",
     "weight": "how many persons of the population a record stands for",
     "person": "records with the same value are one person's: persons are counted, and it is never released",
     "household": "records with the same value live together",
@@ -44,6 +44,8 @@ DECLARED = ("new", "derived")
 #: Keywords for roles, and the words of a recipe.
 WORDS = {
     "quasi": "quasi-identifier",
+    "lat": "latitude",
+    "lon": "longitude",
     **{name: name for name in ("sensitive", "identifier", "person", "household", "weight", "other")},
 }
 #: The intruder knows that a person is in the file, or does not.
@@ -51,7 +53,7 @@ INTRUDERS = ("prosecutor", "journalist")
 #: A record whose place is not on the earth counts as one without a place, or is an error.
 IMPOSSIBLE = ("leave out", "refuse")
 #: Roles that one column has at most.
-SINGLE = ("person", "household", "weight")
+SINGLE = ("person", "household", "weight", "latitude", "longitude")
 #: What to do where no column is known.
 UNKNOWN = (
     "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
@@ -81,13 +83,10 @@ class Schema:
     Attributes
     ----------
     columns : mapping of str to Column
-    places : mapping or None
-        ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees);
-        None for none or a geometry.
     population : float or None
         How many persons the weights stand for together; None: as many as they say.
     crs : str or None
-        The CRS of a geometry whose file does not say it.
+        The CRS of latitude and longitude, or of a geometry whose file does not say it; None for degrees.
     new : mapping of str to str
         Released columns that say nothing of the original; the value is "random" for a column drawn at random.
     derived : tuple of str
@@ -95,7 +94,6 @@ class Schema:
     """
 
     columns: Mapping[str, Column]
-    places: Mapping[str, Any] | None = None
     population: float | None = None
     crs: str | None = None
     new: Mapping[str, str] = field(default_factory=dict)
@@ -126,27 +124,29 @@ class Schema:
             return nodes
         raise ParameterError(f"`role` node must be that of two columns, the ends of a relation, got {nodes}")
 
+    @property
+    def places(self) -> tuple[str, str] | None:
+        """The columns with latitude and longitude, or north and east; None without, or for a geometry.
+
+        Raises
+        ------
+        ParameterError
+            If there is only one of them.
+        """
+        lat, lon = self.single("latitude"), self.single("longitude")
+        if (lat is None) != (lon is None):
+            raise ParameterError(f"`lat` and `lon` must both be columns, got latitude {lat!r} and longitude {lon!r}")
+        return None if lat is None or lon is None else (lat, lon)
+
     def assign(self, roles: Mapping[str, str], reason: str = "chosen") -> Schema:
-        """Return a schema in which some columns have other roles; columns that are no places any more are none."""
+        """Return a schema in which some columns have other roles."""
         columns = dict(self.columns)
         check_columns([*columns], [*roles], "role", table_name="file", min_columns=0)
         for name, role in roles.items():
             if columns[name].role != check_choice(role, f"role of {name}", ("", *ROLES)):
                 columns[name] = replace(columns[name], role=role, reason=reason if role else "")
-        places = self.places
-        if places and any(columns[places[axis]].role != "place" for axis in ("lat", "lon")):
-            places = None
-        return replace(self, columns=columns, places=places)
-
-    def with_places(self, lat: str, lon: str | None, crs: str | None = None) -> Schema:
-        """Return a schema with these columns as places: degrees, or north and east in the CRS."""
-        for word, name in (("lat", lat), ("lon", lon)):
-            check_columns([*self.columns], [name], word, table_name="file")
-        if lat == lon:
-            raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
-        earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        listed_columns = self.assign({**dict.fromkeys(earlier, ""), lat: "place", str(lon): "place"}, "stated")
-        return replace(listed_columns, places={"lat": lat, "lon": lon, "crs": crs})
+        schema = replace(self, columns=columns)
+        return replace(schema, crs=None) if self.named("latitude") and not schema.named("latitude") else schema
 
     def with_roles(
         self, *, lat: str | None = None, lon: str | None = None, crs: str | None = None,
@@ -158,6 +158,10 @@ class Schema:
         if (lat is None) != (lon is None):
             raise ParameterError("`lat` and `lon` must be given together, got only one of them")
         schema = self
+        if lat is not None:
+            if lat == lon:
+                raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
+            roles |= {"lat": lat, "lon": lon}
         for word, given in roles.items():
             if word not in WORDS:
                 raise ParameterError(f"`{word}` must be left out, it is no role: there are {', '.join(WORDS)}")
@@ -182,9 +186,7 @@ class Schema:
                     "one, on the command line --role COLUMN=weight of reident open"
                 )
             schema = replace(schema, population=check_real(population, "population", low=1))
-        if lat is not None:
-            return schema.with_places(lat, lon, crs)
-        return schema if crs is None else replace(schema, crs=check_crs(crs, "crs"))
+        return schema if crs is None and lat is None else replace(schema, crs=check_crs(crs, "crs"))
 
     def secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
         """Split ``depression=yes`` into the column and the value that is a secret."""
@@ -198,54 +200,45 @@ class Schema:
 
     def unknown(self) -> Schema:
         """Return a schema of an intruder with no knowledge: no column is known, but for a file's own geometry."""
-        known = [*self.named("quasi-identifier", "node"), *self.named("place")]
+        known = self.named("quasi-identifier", "node", "place", "latitude", "longitude")
         return self.assign({name: "other" for name in known if self.columns[name].type != "geometry"})
-
-    def check_places(self) -> None:
-        """Refuse columns with the role place that are neither latitude nor longitude.
-
-        Raises
-        ------
-        ParameterError
-            If there are such.
-        """
-        axes = [] if self.places is None else [self.places["lat"], self.places["lon"]]
-        loose = [name for name in self.named("place") if name not in axes and self.columns[name].type != "geometry"]
-        if loose:
-            raise ParameterError(
-                f"`places` must say which columns are latitude and longitude, or north and east: {', '.join(loose)} "
-                f"{'is a place' if len(loose) == 1 else 'are places'} by the role alone (--lat and --lon)"
-            )
 
     @property
     def frame(self) -> pd.DataFrame:
         """The schema as a table: one row a column."""
         return pd.DataFrame([{"column": name, **asdict(column)} for name, column in self.columns.items()])
 
+    def profile(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return one row a column of data, as it is described here.
+
+        Returns
+        -------
+        DataFrame
+            ``column``, ``type``, ``role``, ``reason``, ``missing`` records, ``distinct`` values, ``unique`` records,
+            with a value that no other has.
+        """
+        rows = []
+        for name, cells in data.items():
+            column = self.columns[str(name)]
+            counts = (cells.to_wkb() if hasattr(cells, "to_wkb") else cells).value_counts()
+            stated = [column.type or str(cells.dtype), column.role or "not used", column.reason]
+            rows.append([name, *stated, int(cells.isna().sum()), len(counts), int((counts == 1).sum())])
+        return pd.DataFrame(rows, columns=["column", "type", "role", "reason", "missing", "distinct", "unique"])
+
     def __str__(self) -> str:
         return str(self.frame.to_string(index=False))
 
     def save(self, path: str | Path) -> Path:
-        """Write the roles into recipe.yaml; `open_dataset` and `Schema.load` read it."""
+        """Write a recipe.yaml with the roles; `open_dataset` reads it."""
         return write_roles(path, self.listed())
 
     @classmethod
-    def load(cls, path: str | Path) -> Schema:
-        """Read the roles of recipe.yaml."""
-        return cls.of_recipe(read_values(path), Path(path).parent)
-
-    @classmethod
     def of_recipe(cls, values: Mapping[str, Any], folder: Path = Path()) -> Schema:
-        """Return the schema of a recipe's columns, places and population, each checked.
+        """Return the schema of a recipe's columns, CRS and population, each checked.
 
         Files of hierarchies may lie in the folder.
         """
-        places, population = values.get("places"), values.get("population")
-        if places is not None:
-            for name in check_mapping(places, "places"):
-                check_choice(name, "places", ("lat", "lon", "crs"))
-            for name in ("lat", "lon"):
-                check_text(places.get(name), f"places: {name}", optional=False)
+        population = values.get("population")
         if population is not None:
             check_real(population, "population", low=1)
         columns, new, derived = {}, {}, []
@@ -272,17 +265,17 @@ class Schema:
                 if role != "sensitive":
                     raise ParameterError(f"`secret` of {name} must be left out, its role is not sensitive")
             columns[name] = Column(**fields)
-        return cls(columns, places, population, new=new, derived=tuple(derived))
+        return cls(columns, population, check_crs(values.get("crs"), "crs"), new, tuple(derived))
 
     def listed(self) -> dict[str, Any]:
-        """Return columns, places and population as a recipe lists them."""
+        """Return columns, CRS and population as a recipe lists them."""
         columns: dict[str, dict[str, Any]] = {
             name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
             for name, column in self.columns.items()
         }
         columns |= {name: {"role": "new", **({"word": word} if word else {})} for name, word in self.new.items()}
         columns |= {name: {"role": "derived"} for name in self.derived}
-        return {"columns": columns, "places": self.places, "population": self.population}
+        return {"columns": columns, "crs": self.crs, "population": self.population}
 
 
 def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> Path:
@@ -294,22 +287,11 @@ def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> 
         If it cannot be written there.
     """
     path = Path(path)
-    plain = {name: value for name, value in values.items() if value not in (None, {}, [])}
+    stated = {name: value for name, value in values.items() if value not in (None, {}, [])}
     meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
+    text = f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}{write_yaml(stated)}"
     try:
-        path.write_text(
-            f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}" + write_yaml(plain),
-            encoding="utf-8",
-        )
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
     return path
-
-
-def read_values(path: str | Path) -> Mapping[str, Any]:
-    """Read a recipe as plain values."""
-    try:
-        values = read_yaml(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
-    return check_mapping(values, "recipe")

@@ -16,7 +16,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from reident.experiments.sweep import connected, sweep
-from reident.methods import find
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
 from reident.workbench.candidates import (
@@ -30,7 +29,7 @@ from reident.workbench.candidates import (
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.knowledge import PLACE, KnowledgePrice
-from reident.workbench.making import Step, settings_of
+from reident.workbench.making import Step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,16 +93,6 @@ class Search:
     advised: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def original(self) -> pd.DataFrame:
-        """The records that were judged. Confidential."""
-        return self.evaluator.records
-
-    @property
-    def known(self) -> list[str]:
-        """The columns that the intruder knows."""
-        return self.evaluator.known
-
-    @property
     def passed(self) -> bool:
         """Whether a release passed."""
         return self.after is not None
@@ -160,7 +149,7 @@ class Search:
     @property
     def sentence(self) -> str:
         """The advice in a sentence."""
-        n, n_records = len(self.before.persons), len(self.original)
+        n, n_records = len(self.before.persons), len(self.evaluator.records)
         before = round(self.before.share_above_limit * n)
         limit, tolerate, scale = self.evaluator.limit, self.evaluator.tolerate, self.evaluator.scale
         sample = f"; judged on a sample of {n_records} of the {round(n_records * scale)} records" if scale > 1 else ""
@@ -321,16 +310,6 @@ def search_release(
         released=released.table, losses=evaluator.losses(first_draw, columns), advised=judged[chosen],
         price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
-
-
-def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:
-    """Return the steps of a recipe's chain, each with all combinations of its parameters' values."""
-    slots: list[list[Step | None]] = []
-    for stated in chain:
-        values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
-        every, columns = settings_of(find(stated["method"], "anonymiser"), values), stated.get("columns") or None
-        slots.append([Step(stated["method"], columns=columns, **settings) for settings in every])
-    return slots
 
 
 def slots_of(tried: Mapping[str, Sequence[Step]], dataset: Dataset, limit: float) -> list[list[Step | None]]:

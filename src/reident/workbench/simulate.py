@@ -56,15 +56,16 @@ def draw_files(
     original, known = files.original, files.known.copy()
     partner = files.truth.set_index("known")["release"].reindex(known.index)
     numbers = [file.pop(_PERSON) for file in (original, known) if _PERSON in file]
-    persons, secrets, networks = None, None, [None, None]
+    persons, secrets, networks = None, {}, [None, None]
     if is_network:
         names = (list(original.index), range(len(known)))
         networks = [_among(data.network, n.to_numpy(), each) for n, each in zip(numbers, names, strict=True)]  # type: ignore[misc]
     elif numbers:
         persons = pd.concat(numbers)
     if data.sensitive is not None:
-        secrets, common = known.pop(data.sensitive).astype(object), partner.dropna()
-        secrets[common.index] = original[data.sensitive].reindex(common).to_numpy(object)
+        secret, common = known.pop(data.sensitive).astype(object), partner.dropna()
+        secret[common.index] = original[data.sensitive].reindex(common).to_numpy(object)
+        secrets[data.sensitive] = secret
     knowledge = Knowledge(
         known=known, quasi=data.quasi, truth=np.full(len(known), -1), sensitive=data.sensitive, secrets=secrets,
         hierarchies=data.hierarchies, network=networks[1], public=data.public, persons=persons,

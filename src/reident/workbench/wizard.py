@@ -15,9 +15,9 @@ import traitlets
 
 from reident.base import ParameterError, check_replaceable, processors, record_files
 from reident.plotting.interactive import map_data
-from reident.workbench.assessing import Assessment, assess_into, described
+from reident.workbench.assessing import Assessment, assess_into, complete_records
 from reident.workbench.check import check
-from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, sentence, spoken
+from reident.workbench.controls import WIDE, ColumnChoice, Page, StoppedError, bold, on_change, sentence, spoken
 from reident.workbench.dataset import Dataset
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.pipeline import protect
@@ -110,10 +110,9 @@ class Wizard(Page):
         self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
         self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{_MAP}</p>")])
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))
-        self.file.observe(lambda _: self._open(), "value")
-        self.part.observe(lambda _: self._open(self.part.value), "value")
-        for control in (self.tolerate, self.limit, self.intruder, self.profile):
-            control.observe(lambda _: self._change(), "value")
+        on_change(self._open, self.file)
+        on_change(lambda: self._open(self.part.value), self.part)
+        on_change(self._change, self.tolerate, self.limit, self.intruder, self.profile)
         self.assess.on_click(lambda _: self.run("assess"))
         self.protect.on_click(lambda _: self.run("protect"))
         self._later = widgets.VBox(
@@ -151,7 +150,7 @@ class Wizard(Page):
         self.cancel()
         self._later.layout.display = "none"  # the columns of another file are not to be chosen from
         self.opened, self._located = None, ()
-        reading = {} if part is None else {self.part.description: part}
+        reading: dict[str, Any] = {} if part is None else {self.part.description: part}
         try:
             if self.file.value:
                 self.found.value = "<p>The file is being read.</p>"
@@ -184,26 +183,26 @@ class Wizard(Page):
 
     def chosen(self) -> Recipe:
         """Return the recipe with the roles, places and rule that are chosen."""
-        schema, crs = self.columns.schema, self.columns.missing_crs
-        if not schema.named("quasi-identifier", "place", "node"):
+        schema = self.columns.schema
+        if not schema.named("quasi-identifier", "place", "latitude", "node"):
             raise ParameterError("No column is known to others: choose the roles quasi-identifier, place or node.")
-        reading = {**self.recipe.reading, **({"crs": crs} if crs else {})}
         return replace(
-            self.recipe, schema=schema, reading=reading, limit=float(self.limit.value),
+            self.recipe, schema=schema, limit=float(self.limit.value),
             tolerate=float(self.tolerate.value), intruder=self.intruder.value,
         )  # fmt: skip
 
     def dataset(self) -> Dataset:
         """Return the file with the roles that are chosen."""
-        return Dataset.of(self.columns.file, recipe=self.chosen())
+        return Dataset.of(self.opened, recipe=self.chosen())
 
     def _choose(self) -> None:
         """Show whether the file with the chosen roles can be assessed, and where its records are."""
         try:
             dataset = self.dataset()
             if dataset.named_network is None:
-                described(dataset)
-            located = (self.file.value, self.part.value, str(self.columns.schema.places), self.columns.missing_crs)
+                complete_records(dataset)
+            schema = self.columns.schema
+            located = (self.file.value, self.part.value, schema.places, schema.crs)
             if located != self._located:
                 self._located = located
                 self.columns.locate(dataset.frame)

@@ -26,7 +26,6 @@ GOOD = {
     'DistanceDeviation.quantiles_km': dict(probabilities=[0.5]),
     'MetricMicrodata': dict(table=PLACES[["sex"]], distances_km=D),
     'autocorrelation': dict(values=[1.0, 2.0, 3.0, 5.0], distances_km=D, neighbours=2),
-    'calibrate_distances': dict(d_release=D, lat=LAT, lon=LON, n_reference_sets=2, reference_set_size=2, area=AREA, n_simulations=2),
     'classical_linkage': dict(release=PLACES, known=PLACES, quasi="sex"),
     'clustering_agreement': dict(d_original=D, d_release=D, n_clusters=2),
     'common_subgraph_attack': dict(release=MICRO, known=MICRO, quasi="sex", window_km=(-0.1, 0.1)),

@@ -39,9 +39,7 @@ DOUBLED = nx.MultiGraph([(0, 1), (0, 1)])
 MICRO = (PLACES[["sex"]], D)
 AGES = reident.tables.Hierarchy.from_intervals(TABLE["age"], [10])
 TRIALS = pd.DataFrame({"sigma": [1, 1, 2, 2], "risk": [0.5, 0.6, 0.2, 0.3], "use": [0.9, 0.8, 0.5, 0.6]})
-RU = reident.ru_frame(
-    TRIALS, method="m", parameter="sigma", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=20
-)
+RU = reident.ru_frame(TRIALS, method="m", parameter="sigma", risk="risk", utility="use", attack="a", analysis="b")
 MEASURE = reident.tables.FuzzyMeasure.from_weights({"pay": 0.5, "tax": 0.5})
 PLAN = reident.networks.coalition(GRAPH, ["n0", "n1", "n2"])
 PRODUCT = reident.places.compatibility_graph([1, 1, 1, 1], D, [1, 1, 1, 1], D, window_km=(-0.5, 0.5))

@@ -203,27 +203,36 @@ def subgraph_bits(bits, members, need):
     for w in range(words):
         inside[w] = members[w]
     remaining = filter_row(bits, inside, need) if need > 1 else count_bits(inside)
-    n_kept = np.empty(remaining, dtype=np.int32)
-    rows = np.zeros((remaining, (remaining + 63) >> 6), dtype=np.uint64)
-    before = np.empty(words, dtype=np.int64)
+    n_kept = np.empty(remaining, dtype=np.int64)
     total = 0
     for w in range(words):
-        before[w] = total
         word = inside[w]
         while word != ZERO:
             n_kept[total] = (w << 6) + lowest_bit(word)
             total += 1
             word &= word - ONE
-    for k in range(remaining):
-        u = n_kept[k]
+    return n_kept, core_rows(bits, n_kept, inside)
+
+
+@jit
+def core_rows(bits, vertices, core):
+    """Return the neighbours of some vertices in the core, a set, as rows over the core's members only."""
+    words = core.shape[0]
+    before = np.empty(words, dtype=np.int64)
+    total = 0
+    for w in range(words):
+        before[w] = total
+        total += popcount(core[w])
+    rows = np.zeros((vertices.shape[0], (total + 63) >> 6), dtype=np.uint64)
+    for k in range(vertices.shape[0]):
         for w in range(words):
-            word = bits[u, w] & inside[w]
+            word = bits[vertices[k], w] & core[w]
             while word != ZERO:
                 below = (word & (~word + ONE)) - ONE
-                j = before[w] + popcount(inside[w] & below)
+                j = before[w] + popcount(core[w] & below)
                 rows[k, j >> 6] |= bit(j)
                 word &= word - ONE
-    return n_kept, rows
+    return rows
 
 
 @jit

@@ -143,27 +143,6 @@ def select_prefixes(starts, prefixes, n_remaining):
 
 
 @jit
-def core_rows(bits, core):
-    """Return each vertex's neighbours in the core, a set, as rows over the core's members only."""
-    n, words = bits.shape
-    before = np.empty(words, dtype=np.int64)
-    total = 0
-    for w in range(words):
-        before[w] = total
-        total += popcount(core[w])
-    rows = np.zeros((n, (total + 63) >> 6), dtype=np.uint64)
-    for v in range(n):
-        for w in range(words):
-            word = bits[v, w] & core[w]
-            while word != ZERO:
-                below = (word & (~word + ONE)) - ONE
-                j = before[w] + popcount(core[w] & below)
-                rows[v, j >> 6] |= bit(j)
-                word &= word - ONE
-    return rows
-
-
-@jit
 def core_rows_lists(starts, prefixes, place, n_core):
     """Return each vertex's neighbours in the core as rows over its members; `place` is negative for the others."""
     n = starts.shape[0] - 1

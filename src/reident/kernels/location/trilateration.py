@@ -238,7 +238,7 @@ def add_references(f, x, located, references, counts, tol, needed, support_ratio
     crossing = np.empty((2, 3))
     r = np.empty(3)
     for i in range(d):
-        records = np.array([y for y in range(n) if located[y] and not np.isnan(f[i, y])] + [0])[:-1]
+        records = np.flatnonzero(located & ~np.isnan(f[i]))
         if records.size < needed:
             continue
         fi = f[i]

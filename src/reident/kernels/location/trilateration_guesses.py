@@ -23,11 +23,10 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
 
     A point that lies nearer to a located record than its coordinate allows is none.
     """
-    n = f.shape[1]
     m = 0
     crossing = np.empty((2, 3))
     for i in range(f.shape[0]):
-        records = np.array([y for y in range(n) if located[y] and not np.isnan(f[i, y])] + [0])[:-1]
+        records = np.flatnonzero(located & ~np.isnan(f[i]))
         unexplained = np.array(
             [y for y in records if nearest_reference(x[y], references[i], counts[i])[1] - f[i, y] > 5 * tol] + [0]
         )[:-1]

@@ -85,6 +85,26 @@ def _add(total, rest, point, sign):
 
 
 @jit
+def _enclose(points, members, low, high):
+    """Write the ends of the box around some records."""
+    for c in range(low.size):
+        low[c], high[c] = np.inf, -np.inf
+        for record in members:
+            low[c] = min(low[c], points[record, c])
+            high[c] = max(high[c], points[record, c])
+
+
+@jit
+def _square(points, record, centre):
+    """Return the squared distance of a record from a point."""
+    total = 0.0
+    for c in range(centre.size):
+        step = points[record, c] - centre[c]
+        total += step * step
+    return total
+
+
+@jit
 def _tree(points):
     """Halve the records along the widest column, again and again, down to leaves.
 
@@ -104,13 +124,9 @@ def _tree(points):
     counts[0] = n
     for node in range(n_nodes):
         start, count = starts[node], counts[node]
+        _enclose(points, members[start : start + count], low[node], high[node])
         widest = 0
         for c in range(p):
-            low[node, c], high[node, c] = np.inf, -np.inf
-            for place in range(start, start + count):
-                value = points[members[place], c]
-                low[node, c] = min(low[node, c], value)
-                high[node, c] = max(high[node, c], value)
             if high[node, c] - low[node, c] > high[node, widest] - low[node, widest]:
                 widest = c
         if node < n_nodes // 2:
@@ -136,12 +152,7 @@ def _remove(points, record, leaf, members, starts, counts, low, high):
             members[place], members[last] = members[last], members[place]
             break
     counts[leaf] -= 1
-    for c in range(points.shape[1]):
-        low[leaf, c], high[leaf, c] = np.inf, -np.inf
-        for place in range(start, last):
-            value = points[members[place], c]
-            low[leaf, c] = min(low[leaf, c], value)
-            high[leaf, c] = max(high[leaf, c], value)
+    _enclose(points, members[start:last], low[leaf], high[leaf])
     node = leaf
     while node > 0:
         node = (node - 1) // 2
@@ -167,10 +178,7 @@ def _farthest(points, centre, members, starts, counts, low, high, stack, bounds)
         if node >= first_leaf:
             for place in range(starts[node], starts[node] + counts[node]):
                 record = members[place]
-                distance = 0.0
-                for c in range(p):
-                    step = points[record, c] - centre[c]
-                    distance += step * step
+                distance = _square(points, record, centre)
                 if distance > best_distance or (distance == best_distance and record < best):
                     best, best_distance = record, distance
             continue
@@ -206,10 +214,7 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds
         if node >= first_leaf:
             for at in range(starts[node], starts[node] + counts[node]):
                 record = members[at]
-                distance = 0.0
-                for c in range(p):
-                    step = points[record, c] - centre[c]
-                    distance += step * step
+                distance = _square(points, record, centre)
                 place = count
                 while place > 0 and (
                     distance < distances[place - 1]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_real, check_seed
+from reident.base import DataError, IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.methods import find
 from reident.methods import release as attacked
-from reident.methods.attacks import check_attacks
 from reident.methods.release import LAT, LON, Knowledge
 from reident.workbench.check.declarations import (
     Declarations,
@@ -35,6 +35,8 @@ from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
+from reident.workbench.microdata import without_geometry
+from reident.workbench.pipeline import Release
 from reident.workbench.roles import person_notes, place_columns
 
 #: What stands for attacks that are no costly ones.
@@ -114,19 +116,22 @@ def check(
         dataset = Dataset.of(original, **keywords)
     except DataError as error:
         raise DataError(str(error).replace("`data`", "`original`")) from None
+    limit = dataset.limit if limit is None else limit
     rule: dict[str, Any] = {
-        "limit": _share(dataset.limit if limit is None else limit, "limit"),
-        "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),
+        "limit": limit,
+        "tolerate": dataset.tolerate if tolerate is None else tolerate,
+        "limit_attribute": limit if limit_attribute is None else limit_attribute,
     }
-    rule["limit_attribute"] = rule["limit"] if limit_attribute is None else _share(limit_attribute, "limit_attribute")
+    rule = {name: check_real(value, name, low=0, high=1) for name, value in rule.items()}
     check_seed(seed)
-    names = attacks if isinstance(attacks, str) and attacks == QUICK else check_attacks(attacks)
+    for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
+        find(name, "attack")
     sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
     if dataset.network is not None and not _is_table(release):
         for option, value in (("called", called), ("derived", derived)):
             if value:
                 raise ParameterError(f"`{option}` must be left out: it is for tables, and the release is a network")
-        return _check_network(release, dataset, pairs, words_of(new), rule, names, sha)
+        return _check_network(release, dataset, pairs, words_of(new), rule, attacks, sha)
     read = read_release(release, dataset, pairs)
     declared, findings = declare(read.cells, dataset, called, new, derived)
     findings = [*read.findings, *findings]
@@ -135,10 +140,12 @@ def check(
         table = _called(read.cells, declared)
         findings += undeclared(declared, read.cells, dataset, None)
         for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
-            findings += nearer_than_control(table, _plain(dataset.data), dataset.control, columns)
+            findings += nearer_than_control(table, without_geometry(dataset.data), dataset.control, columns)
         note = "Judged as a synthetic table, against a control that took no part in making it."
         return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
-    unpaired = _NO_PAIRS if read.rows is None else wrong_pairs(_plain(read.cells), read.rows, dataset, declared)
+    unpaired = (
+        _NO_PAIRS if read.rows is None else wrong_pairs(without_geometry(read.cells), read.rows, dataset, declared)
+    )
     if isinstance(unpaired, Finding):
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
         sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
@@ -146,7 +153,7 @@ def check(
         return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
     rows, read = read.rows, read if unpaired is None else replace(read, notes=[*read.notes, unpaired])
     assert rows is not None
-    return _judge(read, rows, dataset, declared, findings, rule, names, sha)
+    return _judge(read, rows, dataset, declared, findings, rule, attacks, sha)
 
 
 def _judge(
@@ -156,7 +163,7 @@ def _judge(
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
         dataset.knowledge(np.full(len(dataset), -1))  # raises, with the columns to name
-    cells, seed, paired_rows = _plain(read.cells), details["seed"], rows >= 0
+    cells, seed, paired_rows = without_geometry(read.cells), details["seed"], rows >= 0
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         findings.append(order)
     paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
@@ -171,20 +178,14 @@ def _judge(
     unasked = _unasked_places(dataset, declared)
     findings += unasked[0]
     notes += unasked[1]
-    notes += person_notes(_plain(dataset.data), dataset.schema.single("person"))
-    further: dict[str, Any] = {}
+    notes += person_notes(without_geometry(dataset.data), dataset.schema.single("person"))
     if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
         release, keys = compared.release(read, len(dataset), rows)
         truth = release.table.index.get_indexer(dataset.data.index)
         known = compared.knowledge(dataset, truth, earlier=[_earlier(release, dataset) for release in dataset.earlier])
-        report = _evaluated(release, known, rule, names, seed, keys)
-        population = population_of(release, known, report, rule["limit"])
-        notes = [*_covered(known, report), *notes]
-        notes += group_notes(known, report, population, rule["limit"], dataset.weights()[1])
-        further = {"report": report, "population": population, "knowledge": price(release, known, limit=rule["limit"])}
-        findings = [*_above(report, rule), *findings]
+        return _attacked(release, known, findings, notes, rule, names, details, keys, dataset.weights()[1])
     status = "refused" if findings else "passed"
-    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details, **further)
+    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details)
 
 
 def _check_network(
@@ -196,25 +197,29 @@ def _check_network(
     if not has_pairs:
         return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
     known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
-    report = _evaluated(made, known, rule, names, details["seed"], {})
-    findings = [*_above(report, rule), *findings]
-    status = "refused" if findings else "passed"
-    notes = [_WORST_CASE, *_covered(known, report)]
+    notes = ["The attacks on the structure see no directions: following them from person to person finds more."]
     if len(marks.columns):
-        notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
-    notes.append("The attacks on the structure see no directions: following them from person to person finds more.")
-    shares = price(made, known, limit=rule["limit"])
-    return Verdict(status, findings, notes, **rule, **details, report=report, knowledge=shares)
+        notes.insert(0, f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
+    return _attacked(made, known, findings, notes, rule, names, details)
 
 
-def _evaluated(
-    release: attacked.Release, known: Knowledge, rule: Mapping[str, Any], names: Any, seed: int,
-    keys: Mapping[str, IntArray],
-) -> RiskReport:  # fmt: skip
-    quick = names == QUICK
-    return evaluate(
-        release, known, limit=rule["limit"], limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
-        keys=keys, quick=quick, seed=seed,
+def _attacked(
+    release: attacked.Release, known: Knowledge, findings: Sequence[Finding], notes: Sequence[str],
+    rule: Mapping[str, Any], names: Any, details: Mapping[str, Any], keys: Mapping[str, IntArray] | None = None,
+    receipt: str = "",
+) -> Verdict:  # fmt: skip
+    """Judge a release with its findings by the attacks of an intruder."""
+    quick, limit = names == QUICK, rule["limit"]
+    report = evaluate(
+        release, known, limit=limit, limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
+        keys=keys, quick=quick, seed=details["seed"],
+    )  # fmt: skip
+    population = None if release.network is not None else population_of(release, known, report, limit)
+    findings = [*_above(report, rule), *findings]
+    groups = group_notes(known, report, population, limit, receipt)
+    return Verdict(
+        "refused" if findings else "passed", findings, [_WORST_CASE, *_covered(known, report), *notes, *groups],
+        **rule, **details, report=report, population=population, knowledge=price(release, known, limit=limit),
     )  # fmt: skip
 
 
@@ -228,19 +233,10 @@ def _above(report: RiskReport, rule: Mapping[str, Any]) -> list[Finding]:
     return [Finding("persons", problem, "Coarsen more; reident assess looks for a release that passes.")]
 
 
-def _share(value: Any, name: str) -> float:
-    small = isinstance(value, int | float) and 1 < value <= 100
-    return check_real(value, name, low=0, high=1, why=f"did you mean {value / 100:g}?" if small else "")
-
-
 def _is_table(release: Any) -> bool:
-    if isinstance(release, attacked.Release):
+    if isinstance(release, Release):
         return release.network is None
     return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
-
-
-def _plain(cells: Any) -> pd.DataFrame:
-    return pd.DataFrame(cells.drop(columns=cells.geometry.name) if hasattr(cells, "to_crs") else cells)
 
 
 def _sha256(release: Any) -> str:

@@ -14,6 +14,8 @@ from reident.base import ParameterError, check_columns, check_mapping, check_sev
 from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
+from reident.workbench.microdata import without_geometry
+from reident.workbench.readers import geometry_of
 from reident.workbench.roles import place_columns, propose
 
 #: Share of distinct values from which independence cannot be shown.
@@ -62,7 +64,7 @@ def declare(
     stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
     exact = {*originals} & {*cells.columns}
-    geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+    geometry = geometry_of(cells)
     declared = Declarations()
     for column in (name for name in cells if name != geometry):
         name = stated.get(column)
@@ -197,6 +199,5 @@ def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
 
 def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
-    plain = data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data
-    paired = pd.DataFrame(plain).iloc[rows].reset_index(drop=True)
+    paired = without_geometry(data).iloc[rows].reset_index(drop=True)
     return paired.assign(**{_ROW: np.asarray(rows)})

@@ -25,6 +25,7 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
 from reident.workbench.files import with_places
 from reident.workbench.microdata import in_columns
+from reident.workbench.readers import geometry_of
 
 #: The level of the tests of the order of rows and of true places.
 LEVEL = 1e-6
@@ -73,13 +74,12 @@ class Evidence:
     def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
         """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
-        secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
-        others = {name: self.secrets.get(name, column) for name, column in known.other_secrets.items()}
+        secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
         guarded = {}
         for name, values in known.guarded.items():
             has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
             guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
-        return replace(known, secrets=secrets, other_secrets=others, guarded=guarded)
+        return replace(known, secrets=secrets, guarded=guarded)
 
 
 def evidence(
@@ -109,13 +109,13 @@ def _compare(
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
     values, true, paired = cells[column], dataset.data[name], rows >= 0
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
-    if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
-        role = "quasi-identifier"
+    if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
+        role = "quasi-identifier"  # a coordinate alone is a number that others know
 
     def refuse(problem: str, remedy: str) -> None:
         result.findings.append(Finding(str(column), problem, remedy))
 
-    if hasattr(dataset.data, "to_crs") and name == dataset.data.geometry.name:
+    if name == geometry_of(dataset.data):
         refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
         return
     if role == "sensitive":

@@ -19,7 +19,7 @@ from reident.tables.writing import written
 from reident.workbench.check.declarations import NEAR_UNIQUE, RANDOM
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
-from reident.workbench.check.reading import SAME_ORDER, pairs_beside, release_file
+from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
 from reident.workbench.check.verdict import Finding, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
@@ -62,12 +62,8 @@ def read_network(
             )
             for name in unread_attributes(file)
         ]
-    elif isinstance(release, attacked.Release):
-        if not isinstance(release.network, Network):
-            raise ParameterError("`release` must be a network as the original is, got records")
-        rows = dataset.names.get_indexer(release.table.index).astype(np.int64)
-        rows = release.rows if isinstance(release, Release) else rows
-        method, options, release = release.method, dict(release.options), release.network
+    elif isinstance(release, Release):
+        method, options, rows, release = release.method, dict(release.options), release.rows, release.network
     if isinstance(release, Relations):
         sides = list(SIDES) if release.sorted or not {*SIDES} <= {*dataset.marks} else []
         listed, release, marks = release, release.network, release.marks.drop(columns=sides, errors="ignore")
@@ -75,9 +71,11 @@ def read_network(
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     network = as_network(release, "release")
     nodes, names = (np.array(list(map(str, listed)), dtype=object) for listed in (network.nodes, dataset.names))
-    if rows is None:
-        rows = _rows_of(pairs, pd.Index(nodes), pd.Index(names))
-        if rows is not None and dataset.network is not None:
+    if rows is None and pairs is not None:
+        if isinstance(pairs, str) and pairs == SAME_ORDER:
+            pairs = pd.DataFrame({"original_node": nodes, "released_node": nodes})
+        rows = matched(pairs, "node", pd.Index(nodes), pd.Index(names))
+        if (rows >= 0).all() and dataset.network is not None:
             _check_pairs(network, dataset.network, rows)
     check_columns(marks, [*new], "new", table_name="release", min_columns=0)
     findings += [
@@ -89,22 +87,23 @@ def read_network(
     table = pd.DataFrame(index=pd.RangeIndex(len(nodes)))
     if rows is not None:
         table.index = pd.Index(np.where(rows < 0, -2 - np.arange(len(rows)), rows))
-        same = (nodes[rows >= 0] == names[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
+        paired = rows >= 0
+        same = (nodes[paired] == names[rows[paired]]).mean() if paired.any() else 0.0
         if same > _SAME_NAMES:
             problem = f"keep the original's names or numbers in {same:.0%} of the cases"
             findings.append(Finding("nodes", problem, _REMEDY))
-        elif (rows >= 0).all():
-            true = pd.DataFrame({"names": names[rows], "order": rows})
-            depends = dependence(Features(true), pd.Series(nodes), learned=False)
+        elif paired.any():
+            true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
+            depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
             if depends is None and dataset.network is not None:  # the released degrees say as much as they do
-                at = network.degrees == pd.Series(network.degrees).mode()[0]
+                at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
                 true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
                 depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
             if depends:
                 findings.append(Finding("nodes", f"have names that follow the original's {depends.column}", _REMEDY))
             if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
                 findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
-        if listed is not None and listed.ends and dataset.network is not None and (rows >= 0).all():
+        if listed is not None and listed.ends and dataset.network is not None:
             findings += _test_rows(listed, rows, dataset.network, names, new)
         released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
         original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
@@ -121,8 +120,9 @@ def _test_rows(
     """Test the rows of an edge list: their order, and each column that is declared new, which says nothing of nodes."""
     nodes = pd.Index(list(map(str, listed.network.nodes)))
     ends = np.array([nodes.get_indexer(listed.rows[column].str.strip()) for column in listed.ends]).reshape(2, -1)
+    ends = np.where(ends < 0, -1, rows[ends])
     is_relation = (ends >= 0).all(axis=0)
-    first, second = rows[ends[:, is_relation]]
+    first, second = ends[:, is_relation]
     cells = listed.rows[is_relation].reset_index(drop=True)
     degrees = original.degrees
     hidden = pd.DataFrame({"degrees": degrees, "names": names})
@@ -159,29 +159,3 @@ def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
             "`pairs` must pair the nodes of these networks, got some along which relations agree by chance alone: give "
             "those that were written with the release"
         )
-
-
-def _rows_of(pairs: Any, nodes: pd.Index, names: pd.Index) -> IntArray | None:
-    """Return the original row of each released node; None without pairs."""
-    if pairs is None:
-        return None
-    if isinstance(pairs, str) and pairs == SAME_ORDER:
-        originals = pd.Series(nodes)
-    else:
-        if isinstance(pairs, str | Path):
-            pairs = pd.read_csv(pairs, dtype=str)
-        if isinstance(pairs, Mapping):
-            pairs = pd.DataFrame({"original_node": list(pairs), "released_node": list(pairs.values())})
-        if not isinstance(pairs, pd.DataFrame) or not {"original_node", "released_node"} <= set(pairs):
-            raise DataError("`pairs` must have the columns original_node and released_node")
-        listed = pairs.astype(str).set_index("released_node")["original_node"]
-        if listed.index.duplicated().any() or listed.duplicated().any():
-            raise DataError("`pairs` must name each node once at most")
-        originals = listed.reindex(nodes)
-    rows: IntArray = names.get_indexer(originals).astype(np.int64)
-    if unpaired := int((rows < 0).sum()):
-        raise DataError(
-            f"`pairs` must name the original node of each of the {len(rows)} released nodes, got none for {unpaired}: "
-            "--pairs FILE lists them (protect writes it beside the release)"
-        )
-    return rows

@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
-from reident.methods import release as attacked
-from reident.methods.release import LAT, LON
 from reident.tables.classes import refuse_nested, text_of
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
@@ -23,6 +21,8 @@ from reident.workbench.pipeline import Release, pairs_path
 
 #: What pairs a release whose rows are in the original's order.
 SAME_ORDER = "same order"
+#: What pairs give as the original of a released row that is no person's.
+_NONE = "-1"
 #: Files of a release folder beside the records.
 _FILES = ("manifest.json", "distances_km.npy")
 
@@ -42,8 +42,8 @@ class ReadRelease:
 
 def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
     """Read a release of records of any form, and its pairs."""
-    if isinstance(release, attacked.Release):
-        return _made(release, dataset)
+    if isinstance(release, Release):
+        return ReadRelease(release.cells, release.rows, release.matrix_km, release.method, release.options)
     if isinstance(release, str | Path):
         path = Path(release)
         pairs = pairs_beside(path) if pairs is None else pairs
@@ -68,18 +68,6 @@ def pairs_beside(path: Path) -> Path | None:
     """Return the pairs that `protect` wrote beside a release, None without."""
     candidates = [pairs_path(path)] + ([pairs_path(path.parent)] if path.name.startswith("release.") else [])
     return next((file for file in candidates if file.is_file()), None)
-
-
-def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
-    options: dict[str, Any] = {"method": release.method, "options": release.options, "matrix_km": release.matrix_km}
-    if isinstance(release, Release) and release.dataset is not None:
-        return ReadRelease(release.cells, release.rows, **options)
-    rows = dataset.labels.get_indexer(release.table.index)
-    cells = release.table.reset_index(drop=True)
-    places = dataset.places
-    if places is not None and {LAT, LON} <= set(cells) and not {*places} & set(cells):
-        cells = cells.rename(columns=dict(zip((LAT, LON), places, strict=True)))
-    return ReadRelease(cells, rows.astype(np.int64), **options)
 
 
 def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Finding]]:
@@ -114,7 +102,7 @@ def _read(path: Path, dataset: Dataset) -> ReadRelease:
     if not (path / "manifest.json").is_file():
         return read
     manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-    chain = manifest.get("chain") or [manifest]
+    chain = manifest.get("chain") or [manifest]  # of version 0.2 one step stands by itself
     step = next((step for step in chain if "records_without_place" in step), chain[-1])
     return replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
 
@@ -139,34 +127,43 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
         if n != m:
             raise DataError(f"`pairs` must list the pairs: the same order needs {n} released rows, got {m}")
         return np.arange(n)
-    if isinstance(pairs, Path) or (isinstance(pairs, str) and pairs.endswith(".csv")):
+    if isinstance(pairs, str) and not pairs.endswith(".csv"):
+        return _by_column(pairs, cells, dataset)
+    if not isinstance(pairs, str | Path | pd.DataFrame):
+        if np.shape(pairs) != (m,):
+            raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows")
+        pairs = pd.DataFrame({"original_row": pairs, "released_row": np.arange(m)})
+    return matched(pairs, "row", *(pd.Index(map(str, range(size)), dtype=object) for size in (m, n)))
+
+
+def matched(pairs: Any, kind: str, released: pd.Index, original: pd.Index) -> IntArray:
+    """Return the original's place of each released row or node, by their names as texts; -1 where pairs say so.
+
+    Raises
+    ------
+    DataError
+        If the file or table cannot be read, lacks a row or node, or names one twice.
+    """
+    if isinstance(pairs, str | Path):
         try:
-            pairs = pd.read_csv(pairs)
+            pairs = pd.read_csv(pairs, dtype=str)
         except (OSError, ValueError) as error:
             raise DataError(f"`pairs` must be a CSV file that `protect` wrote, got {str(pairs)!r}: {error}") from None
-    if isinstance(pairs, str):
-        return _by_column(pairs, cells, dataset)
-    if isinstance(pairs, pd.DataFrame):
-        if not {"original_row", "released_row"} <= set(pairs):
-            raise DataError(f"`pairs` must have the columns original_row and released_row, got {list(pairs)}")
-        listed = pairs.drop_duplicates("released_row").set_index("released_row")["original_row"]
-        if len(listed) < len(pairs) or not listed.index.isin(range(m)).all() or len(listed) < m:
-            raise DataError(
-                f"`pairs` must name each of the {m} released rows once, counted from 0, got {len(listed)} of them in "
-                f"{len(pairs)} lines: the original row of a released row that is no person's is -1"
-            )
-        pairs = listed.reindex(range(m))
-    rows = np.asarray(pairs)
-    if rows.shape != (m,) or rows.dtype.kind not in "iu":
-        raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows, whole numbers")
-    rows = rows.astype(np.int64)
-    if len(rows) and (rows.max() >= n or rows.min() < -1):
+    columns = f"released_{kind}", f"original_{kind}"
+    if not isinstance(pairs, pd.DataFrame) or not {*columns} <= {*pairs}:
+        raise DataError(f"`pairs` must have the columns {' and '.join(columns)}, got {list(pairs)}")
+    names, partners = (pairs[column].astype(str) for column in columns)
+    if names.duplicated().any() or partners[partners != _NONE].duplicated().any():
+        raise DataError(f"`pairs` must name each {kind} of the release and of the original once at most")
+    listed = pd.Series(partners.to_numpy(object), names).reindex(released)
+    places: IntArray = original.get_indexer(listed).astype(np.int64)
+    lost, others = ((places < 0) & (listed != _NONE).to_numpy()).sum(), (~names.isin(released)).sum()
+    if lost or others:
         raise DataError(
-            f"`pairs` must name rows of the original, 0 to {n - 1}, or -1, got {rows.min()} to {rows.max()}"
+            f"`pairs` must give each of the {len(released)} released {kind}s its original {kind}, or {_NONE} for none, "
+            f"got {lost} without and {others} that the release lacks: --pairs FILE is what protect wrote beside it"
         )
-    if pd.Series(rows[rows >= 0]).duplicated().any():
-        raise DataError("`pairs` must name each original row once at most")
-    return rows
+    return places
 
 
 def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:

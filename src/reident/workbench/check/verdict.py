@@ -153,10 +153,10 @@ class Verdict:
             "status": self.status,
             "passed": self.passed,
             "verdict": self.sentence,
-            "share_above_limit": _plain(self.share_above_limit),
+            "share_above_limit": round(self.share_above_limit, 6),
             "n_above": self.n_above,
             "n": self.n,
-            "worst": _plain(self.worst),
+            "worst": round(self.worst, 6),
             "limit": self.limit,
             "limit_attribute": self.limit_attribute,
             "tolerate": self.tolerate,
@@ -217,17 +217,6 @@ def as_option(name: str, column: Any, *, listed: bool = True) -> str:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON holds it, six decimals, null where there is no number."""
-    if value is None or value is pd.NA:
-        return None
-    if isinstance(value, bool | str):
-        return value
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float):
-        return None if math.isnan(value) else round(value, 6)
-    return value
+    """Return the rows of a table as JSON holds them, six decimals, null where there is no number."""
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=6))
+    return rows
