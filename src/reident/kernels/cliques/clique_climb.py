@@ -38,17 +38,21 @@ def _pick(row, other, n):
 
 
 @jit
+def _narrow(addable, swappable, row):
+    """Leave addable what is adjacent to one more member, of this row, and swappable what misses it alone."""
+    for w in range(row.shape[0]):
+        swappable[w] = (swappable[w] & row[w]) | (addable[w] & ~row[w])
+        addable[w] &= row[w]
+
+
+@jit
 def _candidates(rows, everything, clique, size, addable, swappable):
     """Find the vertices adjacent to all of the clique, and those adjacent to all but one of it."""
-    words = addable.shape[0]
-    for w in range(words):
+    for w in range(addable.shape[0]):
         addable[w] = everything[w]
         swappable[w] = ZERO
     for k in range(size):
-        v = clique[k]
-        for w in range(words):
-            swappable[w] = (swappable[w] & rows[v, w]) | (addable[w] & ~rows[v, w])
-            addable[w] &= rows[v, w]
+        _narrow(addable, swappable, rows[clique[k]])
     # A member misses only itself.
     for k in range(size):
         swappable[clique[k] >> 6] &= ~bit(clique[k])
@@ -103,9 +107,7 @@ def climb(rows, first, patience, state, best):
                 if shared > highest:
                     highest = shared
                     v = u
-            for w in range(words):
-                swappable[w] = (swappable[w] & rows[v, w]) | (addable[w] & ~rows[v, w])
-                addable[w] &= rows[v, w]
+            _narrow(addable, swappable, rows[v])
             swappable[v >> 6] &= ~bit(v)
             clique[size] = v
             size += 1

@@ -22,6 +22,17 @@ def _group(d, total, start, end, both):
 
 
 @jit
+def _offer(best, size_of, shift_of, start, end, cost, odd, shift):
+    """Put in place what reaches `end` from `start` at a lower cost; `odd` turns the parity of the sum."""
+    for state in range(2):
+        price, target = best[start, state] + cost, state ^ odd
+        if price < best[end, target]:
+            best[end, target] = price
+            size_of[end, target] = end - start
+            shift_of[end, target] = shift
+
+
+@jit
 def anonymise_sequence(d, k, both, even, highest):
     """Return the k-anonymous sequence nearest to the decreasing sequence `d`, and its L1 cost.
 
@@ -50,13 +61,7 @@ def anonymise_sequence(d, k, both, even, highest):
             value, cost = _group(d, total, start, end, both)
             # Without the parity constraint everything lives in state 0.
             odd = (value * size) & 1 if even else 0
-            for state in range(2):
-                price = best[start, state] + cost
-                target = state ^ odd
-                if best[start, state] < far and price < best[end, target]:
-                    best[end, target] = price
-                    size_of[end, target] = size
-                    shift_of[end, target] = 0
+            _offer(best, size_of, shift_of, start, end, cost, odd, 0)
             if even and size & 1:
                 # The cheapest change of an odd group's degree by one, and what it costs; 0 where none is allowed.
                 shift = extra = 0
@@ -71,13 +76,7 @@ def anonymise_sequence(d, k, both, even, highest):
                     if value > 0 and (shift == 0 or size - 2 * smaller < extra):
                         shift, extra = -1, size - 2 * smaller
                 if shift != 0:
-                    for state in range(2):
-                        price = best[start, state] + cost + extra
-                        target = state ^ odd ^ 1
-                        if best[start, state] < far and price < best[end, target]:
-                            best[end, target] = price
-                            size_of[end, target] = size
-                            shift_of[end, target] = shift
+                    _offer(best, size_of, shift_of, start, end, cost + extra, odd ^ 1, shift)
     anonymous = np.empty(n, np.int64)
     if best[n, 0] == far:
         return anonymous, np.int64(-1)

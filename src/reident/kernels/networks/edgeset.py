@@ -11,12 +11,17 @@ GONE = -2
 
 
 @jit
+def _key_and_slot(table, u, v):
+    """Return the number of an edge, whichever end comes first, and where its probe chain begins."""
+    low, high = np.int64(min(u, v)), np.int64(max(u, v))
+    # Two odd multipliers below 2^27 keep the products inside 64 bits without overflow.
+    return (low << 31) | high, (low * 73856093 ^ high * 19349663) % table.shape[0]
+
+
+@jit
 def _find(table, u, v):
     """Return the slot of an edge, or the free slot that ends its probe chain."""
-    low, high = np.int64(min(u, v)), np.int64(max(u, v))
-    key = (low << 31) | high
-    # Two odd multipliers below 2^27 keep the products inside 64 bits without overflow.
-    slot = (low * 73856093 ^ high * 19349663) % table.shape[0]
+    key, slot = _key_and_slot(table, u, v)
     while table[slot] != FREE and table[slot] != key:
         slot += 1
         if slot == table.shape[0]:
@@ -33,13 +38,12 @@ def contains(table, u, v):
 @jit
 def insert(table, u, v):
     """Add an edge that is not yet in the set. Modifies `table`."""
-    low, high = np.int64(min(u, v)), np.int64(max(u, v))
-    slot = (low * 73856093 ^ high * 19349663) % table.shape[0]
+    key, slot = _key_and_slot(table, u, v)
     while table[slot] >= 0:
         slot += 1
         if slot == table.shape[0]:
             slot = 0
-    table[slot] = (low << 31) | high
+    table[slot] = key
 
 
 @jit

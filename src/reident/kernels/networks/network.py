@@ -44,28 +44,27 @@ def first_flaw(indptr, indices):
 
 
 @jit
+def _leads_up(indptr, u, v):
+    """Tell whether v has the larger degree, of equal ones the larger number."""
+    rise = indptr[v + 1] - indptr[v] - indptr[u + 1] + indptr[u]
+    return rise > 0 or (rise == 0 and v > u)
+
+
+@jit
 def triangles(indptr, indices):
     """Count the triangles at each node, each found once along edges directed towards the larger degree."""
     n = indptr.shape[0] - 1
     out_ptr = np.zeros(n + 1, np.int64)
     for u in range(n):
-        du = indptr[u + 1] - indptr[u]
-        count = 0
+        out_ptr[u + 1] = out_ptr[u]
         for p in range(indptr[u], indptr[u + 1]):
-            v = indices[p]
-            dv = indptr[v + 1] - indptr[v]
-            if dv > du or (dv == du and v > u):
-                count += 1
-        out_ptr[u + 1] = out_ptr[u] + count
+            out_ptr[u + 1] += _leads_up(indptr, u, indices[p])
     out = np.empty(out_ptr[n], np.int32)
     for u in range(n):
-        du = indptr[u + 1] - indptr[u]
         fill = out_ptr[u]
         for p in range(indptr[u], indptr[u + 1]):
-            v = indices[p]
-            dv = indptr[v + 1] - indptr[v]
-            if dv > du or (dv == du and v > u):
-                out[fill] = v
+            if _leads_up(indptr, u, indices[p]):
+                out[fill] = indices[p]
                 fill += 1
     count = np.zeros(n, np.int64)
     mark = np.full(n, -1, np.int32)

@@ -128,21 +128,17 @@ def drop_edges(indptr, indices, excess):
         if excess[pivot] == 0:
             break
         done[pivot] = True
-        count = 0
-        for p in range(indptr[pivot], indptr[pivot + 1]):
-            if remaining[indices[p]] > 0 and not done[indices[p]]:
-                count += 1
-        if count == 0 or remaining[pivot] == 0:
+        if remaining[pivot] == 0:
             continue
-        partners = np.empty(count, np.int64)
-        weights = np.empty(count, np.int64)
+        partners = np.empty(indptr[pivot + 1] - indptr[pivot], np.int64)
+        weights = np.empty(partners.size, np.int64)
         count = 0
         for p in range(indptr[pivot], indptr[pivot + 1]):
             if remaining[indices[p]] > 0 and not done[indices[p]]:
                 partners[count] = indices[p]
                 weights[count] = -remaining[indices[p]]
                 count += 1
-        chosen = argsort(weights)
+        chosen = argsort(weights[:count])
         for i in range(min(count, remaining[pivot])):
             other = partners[chosen[i]]
             remaining[other] -= 1
