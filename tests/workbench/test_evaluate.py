@@ -234,10 +234,9 @@ def test_the_posterior_of_a_mask_is_as_sure_as_it_is_right_and_an_assignment_fin
         table = known + rng.normal(0, sd_km / degree, (n, 2))
         release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
         knowledge = Knowledge(known, [], np.arange(n))
-        judged, assigned = (
-            person_risks(run_attack(name, release, knowledge), 0.25)[0] for name in ("known_mask", "place_assignment")
-        )
-        found.append((judged["confidence"], judged["risk"], assigned["risk"]))
+        outcomes = [run_attack(name, release, knowledge) for name in ("known_mask", "place_assignment")]
+        judged, assigned = (person_risks(outcome, 0.25)[0] for outcome in outcomes)
+        found.append((outcomes[0].claims["confidence"].mean(), judged["risk"], assigned["risk"]))
     sure, right, assigned = np.mean(found, axis=0)
     assert sure == pytest.approx(right, abs=5 * np.sqrt(right * (1 - right) / (6 * n)))
     assert assigned > right

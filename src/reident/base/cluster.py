@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,9 @@ def local_cluster(n_workers: int) -> Any:
     ParameterError
         If the script that runs never asks for its ``__name__``: each worker imports it, and would start workers, too.
     """
-    script = Path(getattr(sys.modules["__main__"], "__file__", None) or "")
+    import __main__
+
+    script = Path(getattr(__main__, "__file__", None) or "")
     if script.is_file() and b"__name__" not in script.read_bytes():
         raise ParameterError(
             f"`jobs` must be 1, got {n_workers}: each worker imports {script.name!r}, whose calls must stand below "

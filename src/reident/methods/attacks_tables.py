@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, Whole, is_numeric
+from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric
 from reident.methods.nearest import Near, assign, near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
 from reident.methods.release import Knowledge, Release
@@ -275,12 +276,13 @@ def learned_linkage(
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
     partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
     among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
-    learned = learn_linkage(
-        known.iloc[persons[taught[one_each]]].set_axis(partners),
-        released.iloc[first[among]].set_axis(among),
-        columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
-        time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
-    )  # fmt: skip
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        learned = learn_linkage(
+            known.iloc[persons[taught[one_each]]].set_axis(partners),
+            released.iloc[first[among]].set_axis(among),
+            columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
+            time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
+        )  # fmt: skip
     return _link(release, knowledge.of(judged), rng, learned, "share")
 
 

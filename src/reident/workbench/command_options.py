@@ -58,24 +58,24 @@ def read_form(text: str) -> tuple[str, Any]:
         return column, form
 
 
-#: Name -> the type of the value, or how its text is read, in a list where the option may be repeated; the help; and the
-#: option as it is typed, where that is not the name.
-OPTIONS: dict[str, tuple[Any, ...]] = {
+#: Name -> the help of a text; else the type of the value, or how its text is read, in a list where the option may be
+#: repeated, the help, and the option as it is typed, where that is not the name.
+OPTIONS: dict[str, Any] = {
     # how a file is read
     "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
-    "decimal": (str, "The decimal sign of a text file, . or ,; default: found."),
-    "encoding": (str, "The encoding of a text file; default: found."),
-    "sheet": (str, "The sheet of an Excel file; default: the fullest."),
-    "layer": (str, "The layer of a geographic file; default: the fullest."),
-    "table": (str, "The original's sheet or layer; default: the fullest."),
+    "decimal": "The decimal sign of a text file, . or ,; default: found.",
+    "encoding": "The encoding of a text file; default: found.",
+    "sheet": "The sheet of an Excel file; default: the fullest.",
+    "layer": "The layer of a geographic file; default: the fullest.",
+    "table": "The original's sheet or layer; default: the fullest.",
     "missing": (listed, "Further cells that mean missing, with commas: -9,NA."),
     "text": (listed, "Columns to leave as text, separated by commas."),
-    "names": (str, "The names of the columns of a file without a line of names, separated by commas."),
-    "release_names": (str, "The same of the release."),
-    "ends": (str, "The two columns of an edge list, separated by a comma; default: found by their names."),
-    "release_ends": (str, "The same of a released edge list, where it differs."),
-    "crs": (str, "What coordinates mean where the file does not say: EPSG:25832."),
-    "release_crs": (str, "The same of the release, where it differs."),
+    "names": "The names of the columns of a file without a line of names, separated by commas.",
+    "release_names": "The same of the release.",
+    "ends": "The two columns of an edge list, separated by a comma; default: found by their names.",
+    "release_ends": "The same of a released edge list, where it differs.",
+    "crs": "What coordinates mean where the file does not say: EPSG:25832.",
+    "release_crs": "The same of the release, where it differs.",
     # roles of columns
     "role": (
         [partial(parted, option="--role", form="column=role", at_last=True)],
@@ -88,11 +88,11 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
         listed, "Columns whose value must not become known, separated by commas; ill=yes: only the value yes.",
     ),
     "epsilon_quasi": (listed, "Numeric columns that may get noise inside classes, separated by commas."),
-    "lat": (str, "Column of latitudes, decimal degrees."),
-    "lon": (str, "Column of longitudes, decimal degrees."),
-    "person": (str, "Column that says which records are one person's."),
-    "household": (str, "Column of households: moved together, found together."),
-    "weight": (str, "Column of survey weights."),
+    "lat": "Column of latitudes, decimal degrees.",
+    "lon": "Column of longitudes, decimal degrees.",
+    "person": "Column that says which records are one person's.",
+    "household": "Column of households: moved together, found together.",
+    "weight": "Column of survey weights.",
     "hierarchies": (
         [read_form], "How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable.",
         "--hierarchy",
@@ -102,17 +102,16 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "limit_attribute": (float, "The tolerable gain over guessing a sensitive value; default: the limit."),
     "tolerate": (float, "The share who may lie above it; default: the recipe's, else 0."),
     "intruder": (
-        str,
-        "prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely.",
+        "prosecutor knows that a person is in the file (default); journalist does not, and weights say how likely."
     ),
-    "impossible": (str, "Records whose place is not on the earth: 'leave out' their place, or refuse."),
+    "impossible": "Records whose place is not on the earth: 'leave out' their place, or refuse.",
     "population": (float, "Persons for whom the survey weights stand together; default: as many as they say."),
     # making a release
     "methods": ([tried_method], "What assess tries instead of all that fits: mondrian:k=5,10; repeatable.", "--try"),
     "must_keep": (listed, "What the advised release must not withhold: place, or columns, separated by commas."),
     "settings": ([str], "A parameter of the method, such as sigma_deg=0.05; repeatable.", "--set"),
     "keep": (listed, "Further columns to release as they are, separated by commas."),
-    "missing_values": (str, "What becomes of gaps: label (default), wildcard, drop or suppress."),
+    "missing_values": "What becomes of gaps: label (default), wildcard, drop or suppress.",
     "keep_identifiers": (bool, "Release even columns that tell who a record is.", "--keep-identifiers"),
     "public": (
         [partial(parted, option="--public", form="name=file")],
@@ -121,7 +120,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "network": (Path, "Edge list of relations: of the persons in the file, else of all it names."),
     # checking one
     "pairs": (Path, "The pairs that `reident protect` wrote; default: those beside the release."),
-    "id": (str, "Column of both files that pairs the records."),
+    "id": "Column of both files that pairs the records.",
     "same_order": (bool, "The rows (of networks the names) are those of the original.", "--same-order"),
     "called": (
         [partial(parted, option="--called", form="column=name")],
@@ -135,12 +134,12 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "quick": (bool, "Leave out attacks that take long.", "--quick"),
     "rewrite": (Path, "Write the judged cells into this new file, which holds nothing else."),
     # how a command runs
-    "profile": (str, "smoke (seconds), quick (a minute or two, the default), full (the whole grid, most draws)."),
+    "profile": "smoke (seconds), quick (a minute or two, the default), full (the whole grid, most draws).",
     "seed": (int, "The seed of simulated releases and attacks; of a notebook default: its own."),
     "jobs": (int, "How many processors to use; 0 for all of them (the default).", "--jobs", "-j"),
-    "scheduler": (str, "A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
+    "scheduler": "A running dask scheduler, such as tcp://host:8786, to run on instead of this machine.",
     "decide": (bool, "Draw data sets until the published tables are decided.", "--decide"),
-    "budget": (str, "With --decide: the time for it, such as 30min or 2h (the default)."),
+    "budget": "With --decide: the time for it, such as 30min or 2h (the default).",
     "force": (bool, "Run again also what has ended well before.", "--force"),
     "retry_failed": (bool, "Run again what failed before (the default).", "--retry-failed/--no-retry-failed"),
     "quiet": (bool, "Show no progress.", "--quiet", "-q"),
@@ -149,18 +148,19 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
 
 def takes(names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of these names; it receives the values of those that were used."""
+    chosen = {name: OPTIONS[name] for name in names.split()}
+    described = {name: option if isinstance(option, tuple) else (str, option) for name, option in chosen.items()}
     options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(*OPTIONS[name]))
-        for name in names.split()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(*option))
+        for name, option in described.items()
     ]
 
     def give(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def command(**values: Any) -> None:
-            for option in options:
-                value = values.pop(option.name)
-                if value is not None:
-                    values[option.name] = _read(OPTIONS[option.name][0], value)
+            for name, (kind, *_) in described.items():
+                if (value := values.pop(name)) is not None:
+                    values[name] = _read(kind, value)
             function(**values)
 
         own = inspect.signature(function, eval_str=True).parameters.values()

@@ -222,7 +222,7 @@ class Explorer(Page):
         """Draw the chosen panel; its releases carry their code."""
         panel = self.panel()
         releases = panel if panel.empty else panel[~panel["method"].isin([ORIGINAL, NOTHING])]
-        codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
+        codes = {(r.method, r.label): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
         self.map.data = map_data(panel, limit=self.limit.value, codes=codes) if codes else {}
         self.show()
 
