@@ -11,6 +11,8 @@ from check_cases import QUASI, ROLES, N, coarse, hidden, keyed, people, recoded,
 from commands import call
 from commands import checked as run
 from office import office
+from reident.base import ParameterError
+from reident.networks.files import read_relations
 from reident.tables import k_anonymise
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places, turned_back
@@ -386,6 +388,9 @@ def test_a_network_is_judged_along_the_pairs_of_its_nodes(tmp_path):
     with pytest.raises(rd.DataError, match="`pairs` must pair the nodes"):
         rd.check(nx.convert_node_labels_to_integers(graph), dataset, pairs)
     assert rd.check(other, dataset).exit_code == 4
+    for option in ({"called": {"a": "b"}}, {"derived": ["a"]}, {"new": ["a"]}):
+        with pytest.raises(ParameterError, match=next(iter(option))):
+            rd.check(other, dataset, pairs, **option)
     same = rd.check(graph, dataset, "same order", **quick)
     assert any(finding.subject == "nodes" for finding in same.findings)
 
@@ -407,3 +412,63 @@ def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
         verdict = rd.check(released, rd.Dataset(graph), pairs, attacks=["degree"])
         problems = [finding.problem for finding in verdict.findings if finding.subject == "nodes"]
         assert (expected in problems[0]) if expected else not problems
+
+
+@pytest.fixture(scope="module")
+def regular_release():
+    """A list of relations, its nodes, and the ends of an unrelated list in which all have the same degree."""
+    import networkx as nx
+
+    graph, rng = nx.watts_strogatz_graph(300, 4, 0.3, seed=2), np.random.default_rng(4)
+    names = np.array([f"p{i:03d}" for i in rng.permutation(300)])
+    original = pd.DataFrame(names[np.array(graph.edges)], columns=["u", "v"])
+    ends = np.array(nx.random_regular_graph(4, 300, seed=3).edges)
+    return original, names, rng.permuted(ends, axis=1)[rng.permutation(600)]
+
+
+def carried_by_relations():
+    """Return what each relation and each node is given, by name: functions of ends, names, degrees, and a generator."""
+    return {
+        "nothing": (None, None, None),
+        "numbers drawn at random": (lambda first, degrees, names, rng: rng.integers(0, 5, len(first)), None, None),
+        "the degree of an end": (lambda first, degrees, names, rng: degrees[first], None, "w"),
+        "the name of an end": (lambda first, degrees, names, rng: names[first], None, "w"),
+        "the order of rows": ("sort", None, "rows"),
+        "names after degrees": (None, lambda degrees, rng: 1000 * degrees + rng.permutation(len(degrees)), "nodes"),
+    }
+
+
+@pytest.mark.parametrize("name", carried_by_relations())
+def test_a_list_of_relations_that_carries_nodes_of_the_original_is_refused(regular_release, name, tmp_path):
+    original, names, ends = regular_release
+    column, renamed, subject = carried_by_relations()[name]
+    rng = np.random.default_rng(1)
+    degrees = pd.Series(original.to_numpy().ravel()).value_counts().reindex(names).fillna(0).to_numpy(int)
+    numbers = rng.permutation(len(names)) if renamed is None else renamed(degrees, rng)
+    ends = ends[np.argsort(ends[:, 0])] if column == "sort" else ends
+    release = pd.DataFrame(numbers[ends], columns=["u", "v"])
+    if callable(column):
+        release["w"] = column(ends[:, 0], degrees, names, rng)
+    release.to_csv(tmp_path / "release.csv", index=False)
+    original.to_csv(tmp_path / "original.csv", index=False)
+    pairs = pd.DataFrame({"original_node": names, "released_node": numbers})
+    new = ["w"] if callable(column) else []
+    verdict = rd.check(
+        tmp_path / "release.csv", read_relations(tmp_path / "original.csv"), pairs, new=new, attacks=["degree"]
+    )
+    assert [finding.subject for finding in verdict.findings] == ([subject] if subject else []), verdict.sentence
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".gexf", ".gml"])
+def test_attributes_in_a_file_of_a_graph_are_no_part_of_the_verdict_and_refused(suffix, tmp_path):
+    import networkx as nx
+
+    graph = nx.gnm_random_graph(40, 80, seed=1)
+    plain, told = tmp_path / f"plain{suffix}", tmp_path / f"told{suffix}"
+    rd.networks.write_graph(graph, plain)
+    nx.set_node_attributes(graph, {i: f"person {i}" for i in graph}, "full")
+    nx.set_edge_attributes(graph, 1.0, "weight")  # the same everywhere says nothing
+    {".graphml": nx.write_graphml, ".gexf": nx.write_gexf, ".gml": nx.write_gml}[suffix](graph, told)
+    for path, subjects in ((plain, []), (told, ["full"])):
+        verdict = rd.check(path, graph, "same order", attacks=["degree"])
+        assert [each.subject for each in verdict.findings if each.subject not in ("nodes", "persons")] == subjects

@@ -24,24 +24,44 @@ _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 def read_format(path: Path, kind: str) -> Any:
     """Return the networkx graph of a file, its nodes called as in the file."""
+    return _renamed(*_with_names(path, kind))
+
+
+def attributes_of(path: Path, kind: str) -> list[str]:
+    """Return the attributes of nodes and edges, beside names, that differ in a file."""
+    graph, names = _with_names(path, kind)
+    nodes = [{key: value for key, value in held.items() if str(value) not in (node, str(names[node]))}
+             for node, held in graph.nodes(data=True)]  # fmt: skip
+    edges = [{key: value for key, value in held.items() if key != "id"} for *_, held in graph.edges(data=True)]
+    return [
+        str(key)
+        for all_held in (nodes, edges)
+        for key in dict.fromkeys(key for held in all_held for key in held)
+        if len({str(held.get(key)) for held in all_held}) > 1
+    ]
+
+
+def _with_names(path: Path, kind: str) -> tuple[Any, dict[Hashable, Any]]:
+    """Return the networkx graph of a file with its attributes, and the names of its nodes."""
     import networkx as nx
     from scipy.io import mmread
     from scipy.sparse import csr_array
 
     if kind in ("graphml", "gexf"):
-        return _with_names(_read_xml(bytes_of(path), path.name, kind))
+        return _named(_read_xml(bytes_of(path), path.name, kind))
     if kind == "matrixmarket":
-        matrix = csr_array(mmread(io.BytesIO(bytes_of(path)), spmatrix=False) != 0)
+        matrix = csr_array(mmread(io.BytesIO(bytes_of(path)), spmatrix=False))
+        matrix.eliminate_zeros()
         is_symmetric = matrix.shape[0] == matrix.shape[1] and (matrix != matrix.T).nnz == 0
         graph = nx.from_scipy_sparse_array(matrix, create_using=nx.Graph if is_symmetric else nx.DiGraph)
-        return _renamed(graph, {node: node + 1 for node in graph})
+        return graph, {node: node + 1 for node in graph}
     text = text_of(path)[0]
     if kind == "pajek":
-        return _renamed(*_read_pajek(text, path.name))
+        return _read_pajek(text, path.name)
     if not re.search(r"^\s*multigraph\s+1", text, re.MULTILINE):
         # Repeated edges are counted where the graph is simplified, not refused by the parser.
         text = re.sub(r"^(\s*graph\s*\[)", r"\1\nmultigraph 1", text, count=1, flags=re.MULTILINE)
-    return _with_names(nx.parse_gml(text, label="id"))
+    return _named(nx.parse_gml(text, label="id"))
 
 
 def _read_xml(content: bytes, file: str, kind: str) -> Any:
@@ -76,7 +96,8 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
     """Return the relations of a Pajek file between numbers, and the nodes' names: their labels, else their numbers."""
     import networkx as nx
 
-    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str]](), "", False
+    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str, Any]](), "", False
+    further = dict[str, Any]()
     matrix, is_network = list[list[str]](), True
     for line in text.split("\n"):
         cells = [] if line.startswith("%") else _pajek_cells(line)
@@ -92,22 +113,27 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
         elif not is_network or not cells:
             continue
         elif section == "*vertices" and len(cells) > 1:
-            names[cells[0]] = cells[1]
-        elif section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
-            relations += [(cells[0], other) for other in cells[1 : None if section.endswith("list") else 2]]
+            names[cells[0]], further[cells[0]] = cells[1], cells[2:]
+        elif section in ("*arcslist", "*edgeslist"):
+            relations += [(cells[0], other, {}) for other in cells[1:]]
+        elif section in ("*arcs", "*edges"):
+            relations += [(cells[0], other, {"value": cells[2:]}) for other in cells[1:2]]
         elif section == "*matrix":
             matrix.append(cells)
     if matrix:
         joined = np.array(matrix, float) != 0
         is_directed |= not np.array_equal(joined, joined.T)
         u, v = np.nonzero(joined if is_directed else np.triu(joined))
-        relations += zip((u + 1).astype(str).tolist(), (v + 1).astype(str).tolist(), strict=True)
-    if not {end for pair in relations for end in pair} <= names.keys() or not names:
+        values = np.array(matrix, float)[u, v].tolist()
+        relations += [
+            (str(a), str(b), {"value": x}) for a, b, x in zip((u + 1).tolist(), (v + 1).tolist(), values, strict=True)
+        ]
+    if not {end for pair in relations for end in pair[:2]} <= names.keys() or not names:
         raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
     if twice := [label for label, times in Counter(names.values()).items() if times > 1]:
         raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
     graph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
-    graph.add_nodes_from(names)
+    graph.add_nodes_from((key, {"position": further.get(str(key), [])}) for key in names)
     graph.add_edges_from(relations)
     return graph, names
 
@@ -118,13 +144,13 @@ def _pajek_cells(line: str) -> list[str]:
     return [plain or re.sub(r'\\(["\\])', r"\1", quoted) for quoted, plain in cells]
 
 
-def _with_names(graph: Any) -> Any:
-    """Return a graph with the nodes' names, where they are distinct, else with their keys."""
+def _named(graph: Any) -> tuple[Any, dict[Hashable, Any]]:
+    """Return a graph and the nodes' names, where they are distinct, else their keys."""
     import networkx as nx
 
     attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
     keys = {node: node for node in graph}
-    return _renamed(graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys))
+    return graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys)
 
 
 def _renamed(graph: Any, names: dict[Hashable, Any]) -> Any:

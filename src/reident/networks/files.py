@@ -8,7 +8,7 @@ import gzip
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, check_flag, check_several
+from reident.networks._formats import attributes_of
 from reident.networks._reading import ENDS, as_path, cells_of, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
 
@@ -162,12 +163,15 @@ class Relations:
 
     The marks are in how many rows a node stands on either side (`SIDES`), and for each other column of the list the
     sorted values of its relations as a text; no columns where a file has none. `sorted`: the two ends of nearly every
-    row stand in the order of their names, so that sides say nothing more.
+    row stand in the order of their names, so that sides say nothing more. `rows`: the list itself, as texts, `ends` its
+    two columns of nodes.
     """
 
     network: Network
     marks: pd.DataFrame
     sorted: bool = True
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    ends: Sequence[str] = ()
 
 
 def read_relations(path: str | Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> Relations:
@@ -176,6 +180,12 @@ def read_relations(path: str | Path, columns: Sequence[str] | None = None, names
         network = read_network(path, columns, names=names, simplify=True)
         return Relations(network, pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object)))
     return relations_of(*cells_of(as_path(path), columns, names), Path(path).name)
+
+
+def unread_attributes(path: Path) -> list[str]:
+    """Return the attributes of nodes and edges in a file that `read_relations` leaves out."""
+    kind = format_of(path)
+    return [] if kind == "csv" else attributes_of(path, kind)
 
 
 def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Relations:
@@ -198,4 +208,4 @@ def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Rel
     both = (ends[0] >= 0) & (ends[1] >= 0)
     rising = np.mean(place[ends[0][both]] < place[ends[1][both]]) if both.any() else 1.0
     frame = pd.DataFrame(marks, index=pd.Index(list(network.nodes), dtype=object))
-    return Relations(network, frame, bool(min(rising, 1 - rising) <= _ONE_SIDED))
+    return Relations(network, frame, bool(min(rising, 1 - rising) <= _ONE_SIDED), texts, tuple(columns))

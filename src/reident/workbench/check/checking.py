@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, check_listed, check_real, check_seed
+from reident.base import DataError, IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import find
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON, Knowledge
@@ -23,6 +23,7 @@ from reident.workbench.check.declarations import (
     test_new_together,
     undeclared,
     with_row_number,
+    words_of,
 )
 from reident.workbench.check.dependence import Features
 from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
@@ -126,9 +127,11 @@ def check(
     for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
         find(name, "attack")
     sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
-    words = dict(new) if isinstance(new, Mapping) else {}
     if dataset.network is not None and not _is_table(release):
-        return _check_network(release, dataset, pairs, words, rule, attacks, sha)
+        for option, value in (("called", called), ("derived", derived)):
+            if value:
+                raise ParameterError(f"`{option}` must be left out: it is for tables, and the release is a network")
+        return _check_network(release, dataset, pairs, words_of(new), rule, attacks, sha)
     read = read_release(release, dataset, pairs)
     declared, findings = declare(read.cells, dataset, called, new, derived)
     findings = [*read.findings, *findings]

@@ -51,12 +51,9 @@ def declare(
     ParameterError
         If a declaration names a column that one of the tables lacks.
     """
-    new = dict(new) if isinstance(new, Mapping) else dict.fromkeys(check_several(new, "new"), "")
+    new = words_of(new)
     derived = check_several(derived, "derived")
     called = check_mapping(called, "called", optional=True)
-    for name, word in new.items():
-        if word not in ("", RANDOM):
-            raise ParameterError(f"`new` must have the word {RANDOM!r} or none, got {word!r} for {name!r}")
     for option, names in (("new", new), ("derived", derived), ("called", called.values())):
         check_columns(cells, [*names], option, table_name="release", min_columns=0)
     check_columns(dataset.data, [*called], "called", table_name="original", min_columns=0)
@@ -93,6 +90,15 @@ def declare(
         if _identifies(dataset, name, cells[column])
     ]  # fmt: skip
     return declared, findings
+
+
+def words_of(new: Any) -> dict[Any, str]:
+    """Return the columns that are declared new, with their word."""
+    words = dict(new) if isinstance(new, Mapping) else dict.fromkeys(check_several(new, "new"), "")
+    for name, word in words.items():
+        if word not in ("", RANDOM):
+            raise ParameterError(f"`new` must have the word {RANDOM!r} or none, got {word!r} for {name!r}")
+    return words
 
 
 def _identifies(dataset: Dataset, name: Any, released: pd.Series) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom, spearmanr
 
-from reident.base import DataError, IntArray, ParameterError
+from reident.base import DataError, IntArray, ParameterError, check_columns
 from reident.methods import release as attacked
-from reident.networks.files import SIDES, Relations, read_relations
+from reident.networks.files import SIDES, Relations, read_relations, unread_attributes
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
+from reident.workbench.check.declarations import NEAR_UNIQUE, RANDOM
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
 from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
@@ -50,16 +51,22 @@ def read_network(
         If the release is no network, or the pairs name nodes that it lacks.
     """
     findings: list[Finding] = []
-    marks, method, options, rows = pd.DataFrame(), "unknown", {}, None
+    marks, method, options, rows, listed = pd.DataFrame(), "unknown", {}, None, None
     if isinstance(release, str | Path):
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
         file, findings = release_file(Path(release), {"manifest.json"})
         release = read_relations(file)
+        findings += [
+            Finding(
+                name, "is an attribute of nodes or relations and is not judged", "Leave it out, or give an edge list."
+            )
+            for name in unread_attributes(file)
+        ]
     elif isinstance(release, Release):
         method, options, rows, release = release.method, dict(release.options), release.rows, release.network
     if isinstance(release, Relations):
         sides = list(SIDES) if release.sorted or not {*SIDES} <= {*dataset.marks} else []
-        release, marks = release.network, release.marks.drop(columns=sides, errors="ignore")
+        listed, release, marks = release, release.network, release.marks.drop(columns=sides, errors="ignore")
     elif not is_graph(release):
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     network = as_network(release, "release")
@@ -70,6 +77,7 @@ def read_network(
         rows = matched(pairs, "node", pd.Index(nodes), pd.Index(names))
         if (rows >= 0).all() and dataset.network is not None:
             _check_pairs(network, dataset.network, rows)
+    check_columns(marks, [*new], "new", table_name="release", min_columns=0)
     findings += [
         Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
         for name in marks
@@ -79,16 +87,24 @@ def read_network(
     table = pd.DataFrame(index=pd.RangeIndex(len(nodes)))
     if rows is not None:
         table.index = pd.Index(np.where(rows < 0, -2 - np.arange(len(rows)), rows))
-        same = (nodes[rows >= 0] == names[rows[rows >= 0]]).mean() if (rows >= 0).any() else 0.0
+        paired = rows >= 0
+        same = (nodes[paired] == names[rows[paired]]).mean() if paired.any() else 0.0
         if same > _SAME_NAMES:
             problem = f"keep the original's names or numbers in {same:.0%} of the cases"
             findings.append(Finding("nodes", problem, _REMEDY))
-        elif (rows >= 0).all():
-            true = pd.DataFrame({"names": names[rows], "order": rows})
-            if depends := dependence(Features(true), pd.Series(nodes), learned=False):
+        elif paired.any():
+            true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
+            depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
+            if depends is None and dataset.network is not None:  # the released degrees say as much as they do
+                at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
+                true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
+                depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
+            if depends:
                 findings.append(Finding("nodes", f"have names that follow the original's {depends.column}", _REMEDY))
             if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
                 findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
+        if listed is not None and listed.ends and dataset.network is not None:
+            findings += _test_rows(listed, rows, dataset.network, names, new)
         released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
         original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
         for name in [name for name in original_marks if name in released_marks]:
@@ -96,6 +112,39 @@ def read_network(
             table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
     return made, rows is not None, known, findings
+
+
+def _test_rows(
+    listed: Relations, rows: IntArray, original: Network, names: Any, new: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Test the rows of an edge list: their order, and each column that is declared new, which says nothing of nodes."""
+    nodes = pd.Index(list(map(str, listed.network.nodes)))
+    ends = np.array([nodes.get_indexer(listed.rows[column].str.strip()) for column in listed.ends]).reshape(2, -1)
+    ends = np.where(ends < 0, -1, rows[ends])
+    is_relation = (ends >= 0).all(axis=0)
+    first, second = ends[:, is_relation]
+    cells = listed.rows[is_relation].reset_index(drop=True)
+    degrees = original.degrees
+    hidden = pd.DataFrame({"degrees": degrees, "names": names})
+    for side in (first, second, np.minimum(first, second)):
+        if order := order_leak(cells, side, hidden):
+            yield replace(order, remedy="Shuffle them, or sort them by the released names.")
+            break
+    true = pd.DataFrame({
+        "order of the first": first, "order of the second": second, "order of both": np.minimum(first, second),
+        "name of the first": names[first], "name of the second": names[second],
+        "degree of the first": degrees[first], "degree of the second": degrees[second],
+        "larger degree": np.maximum(degrees[first], degrees[second]),
+        "relations": original.has_edges(first, second),
+    })  # fmt: skip
+    for name in new:
+        if depends := dependence(Features(true), cells[name]):
+            problem = f"is declared new but depends on the original's {depends.column}"
+            yield Finding(str(name), problem, "Leave it out.")
+        elif cells[name].nunique() > NEAR_UNIQUE * len(cells) and new[name] != RANDOM:
+            problem = "is declared new, and most of its values are distinct, like a code of persons"
+            remedy = f"If it was drawn at random, say {as_option('new', f'{name}={RANDOM}')}. Else leave it out."
+            yield Finding(str(name), problem, remedy)
 
 
 def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
