@@ -130,15 +130,9 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
 
 @pytest.mark.parametrize(
     "spec",
-    [
-        {"name": "disc", "radius_m": 1e9},
-        {"name": "grid", "cell_m": 1e9},
-        {"name": "donut", "inner_m": 9000.0, "outer_m": 5000.0},
-        {"name": "rigid_motion", "shift_m": -1.0},
-        {"name": "population_donut", "k_min": 60, "k_max": 50},
-    ],
-    ids=lambda spec: spec["name"],
-)
+    [{"name": "disc", "radius_m": 1e9}, {"name": "donut", "inner_m": 9000.0, "outer_m": 5000.0},
+     {"name": "rigid_motion", "shift_m": -1.0}, {"name": "population_donut", "k_min": 60, "k_max": 50}],
+)  # fmt: skip
 def test_an_option_out_of_range_is_refused_before_the_first_trial(spec, monkeypatch):
     monkeypatch.setattr(ru_map, "sweep", None)
     with pytest.raises(ParameterError, match=r"must lie in|must be at most"):

@@ -178,18 +178,6 @@ def test_a_mean_gain_never_lies_above_the_worst_person(name, k):
     assert row["n_above"] == own.sum()
 
 
-def test_background_knowledge_is_compared_to_a_guess_with_the_same_help():
-    """Where the class is the whole table nothing is learned, however often the intruder who rules out is right."""
-    table = people()
-    blurred = table.assign(sex="*", age="[20, 79]")
-    row, _ = attacked("background_knowledge", table, blurred, table["ill"])
-    assert row["risk"] == row["baseline"] > 0.7
-    assert row["residual"] == 0
-    exact, persons = attacked("background_knowledge", table, table, table["ill"])
-    assert exact["worst"] == 1
-    assert persons["above"].mean() > 0.5
-
-
 @pytest.mark.parametrize("excluded", [1, 2])
 def test_background_knowledge_is_right_where_some_exclusion_leaves_the_true_value_the_commonest(excluded):
     counts = {"f": {"flu": 5, "gout": 3, "none": 1}, "m": {"flu": 1, "gout": 4, "none": 6, "burn": 2}}

@@ -12,13 +12,9 @@ SMALL = {
     "00-tour": {"repetitions": 2},
     "07-distances-are-a-map": {"sizes": [60], "sigmas_km": [20.0], "steps_km": [5.0], "n_datasets": 1},
     "08-other-distances": {
-        "n_records": 60,
-        "n_common": 12,
-        "widths_km": [5.0],
-        "withheld": [0.0, 0.3],
-        "n_simulations": 20,
+        "n_records": 60, "n_common": 12, "widths_km": [5.0], "withheld": [0.0, 0.3], "n_simulations": 20,
     },
-}
+}  # fmt: skip
 
 NOTEBOOKS = sorted({*notebooks_folder().glob("*.ipynb")} - {*experiments().values()})
 

@@ -118,17 +118,12 @@ HIDDEN = np.ma.masked_array([1.0, 2.0], mask=[False, True])
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (HIDDEN, "no masked value, got 1"),
-        (np.array([1 + 2j, 2]), "complex"),
-        (np.array(["2020", "2021"], "M8[Y]"), "dates"),
-        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "dates"),
-        (np.array([1, 2], "m8[s]"), "durations"),
-        (["1", "2"], "text"),
-        (np.array([1, "2"], dtype=object), "numbers only"),
+        (HIDDEN, "no masked value, got 1"), (np.array([1 + 2j, 2]), "complex"), (["1", "2"], "text"),
+        (np.array(["2020", "2021"], "M8[Y]"), "dates"), (pd.to_datetime(["2020-01-01", "2021-01-01"]), "dates"),
+        (np.array([1, 2], "m8[s]"), "durations"), (np.array([1, "2"], dtype=object), "numbers only"),
         (nx.path_graph(2), "a graph"),
     ],
-    ids=["masked", "complex", "years", "days", "durations", "text", "mixed", "graph"],
-)
+)  # fmt: skip
 def test_what_is_no_number_is_not_taken_for_one(values, message):
     with pytest.raises(DataError, match=message):
         rd.great_circle_km(values, [1.0, 2.0])

@@ -91,12 +91,9 @@ def test_arx_population_uniques(arx):
     n_classes = rd.tables.equivalence_classes(table, ARX_COLUMNS).max() + 1
     assert n_classes / len(table) == pytest.approx(0.6465751607983555, rel=1e-15)  # the average risk of a record
     for fraction, model, expected in (
-        (0.1, "pitman", 0.2768499),
-        (0.01, "pitman", 0.1446083),
-        (0.1, "zayatz", 0.3207402),
-        (0.2, "zayatz", 0.3577099),
-        (1.0, "zayatz", 0.5142895),
-    ):
+        (0.1, "pitman", 0.2768499), (0.01, "pitman", 0.1446083),
+        (0.1, "zayatz", 0.3207402), (0.2, "zayatz", 0.3577099), (1.0, "zayatz", 0.5142895),
+    ):  # fmt: skip
         found = rd.tables.population_uniques(table, ARX_COLUMNS, sampling_fraction=fraction, model=model)
         assert found == pytest.approx(expected, abs=5e-7), (fraction, model)
 

@@ -414,49 +414,35 @@ def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
         assert (expected in problems[0]) if expected else not problems
 
 
-@pytest.fixture(scope="module")
-def regular_release():
-    """A list of relations, its nodes, and the ends of an unrelated list in which all have the same degree."""
+CARRIED = {
+    "nothing": [],
+    "numbers": [],
+    "degrees": ["w"],
+    "names": ["w"],
+    "order": ["rows"],
+    "degrees in names": ["nodes"],
+}
+
+
+@pytest.mark.parametrize("carried", CARRIED)
+def test_a_list_of_relations_that_carries_nodes_of_the_original_is_refused(carried, tmp_path):
+    """The released network is unrelated, and all have the same degree there."""
     import networkx as nx
 
     graph, rng = nx.watts_strogatz_graph(300, 4, 0.3, seed=2), np.random.default_rng(4)
     names = np.array([f"p{i:03d}" for i in rng.permutation(300)])
-    original = pd.DataFrame(names[np.array(graph.edges)], columns=["u", "v"])
-    ends = np.array(nx.random_regular_graph(4, 300, seed=3).edges)
-    return original, names, rng.permuted(ends, axis=1)[rng.permutation(600)]
-
-
-def carried_by_relations():
-    """Return what each relation and each node is given, by name: functions of ends, names, degrees, and a generator."""
-    return {
-        "nothing": (None, None, None),
-        "numbers drawn at random": (lambda first, degrees, names, rng: rng.integers(0, 5, len(first)), None, None),
-        "the degree of an end": (lambda first, degrees, names, rng: degrees[first], None, "w"),
-        "the name of an end": (lambda first, degrees, names, rng: names[first], None, "w"),
-        "the order of rows": ("sort", None, "rows"),
-        "names after degrees": (None, lambda degrees, rng: 1000 * degrees + rng.permutation(len(degrees)), "nodes"),
-    }
-
-
-@pytest.mark.parametrize("name", carried_by_relations())
-def test_a_list_of_relations_that_carries_nodes_of_the_original_is_refused(regular_release, name, tmp_path):
-    original, names, ends = regular_release
-    column, renamed, subject = carried_by_relations()[name]
-    rng = np.random.default_rng(1)
-    degrees = pd.Series(original.to_numpy().ravel()).value_counts().reindex(names).fillna(0).to_numpy(int)
-    numbers = rng.permutation(len(names)) if renamed is None else renamed(degrees, rng)
-    ends = ends[np.argsort(ends[:, 0])] if column == "sort" else ends
-    release = pd.DataFrame(numbers[ends], columns=["u", "v"])
-    if callable(column):
-        release["w"] = column(ends[:, 0], degrees, names, rng)
-    release.to_csv(tmp_path / "release.csv", index=False)
-    original.to_csv(tmp_path / "original.csv", index=False)
+    degrees = np.array([graph.degree[i] for i in range(300)])
+    ends = rng.permuted(np.array(nx.random_regular_graph(4, 300, seed=3).edges), axis=1)
+    ends = ends[np.argsort(ends[:, 0])] if carried == "order" else rng.permutation(ends)
+    numbers = rng.permutation(300) + 1000 * degrees * (carried == "degrees in names")
+    columns = {"numbers": rng.integers(0, 5, 600), "degrees": degrees[ends[:, 0]], "names": names[ends[:, 0]]}
+    shown = {"w": columns[carried]} if carried in columns else {}
+    original, release = tmp_path / "original.csv", tmp_path / "release.csv"
+    pd.DataFrame(names[np.array(graph.edges)], columns=["u", "v"]).to_csv(original, index=False)
+    pd.DataFrame(numbers[ends], columns=["u", "v"]).assign(**shown).to_csv(release, index=False)
     pairs = pd.DataFrame({"original_node": names, "released_node": numbers})
-    new = ["w"] if callable(column) else []
-    verdict = rd.check(
-        tmp_path / "release.csv", read_relations(tmp_path / "original.csv"), pairs, new=new, attacks=["degree"]
-    )
-    assert [finding.subject for finding in verdict.findings] == ([subject] if subject else []), verdict.sentence
+    verdict = rd.check(release, read_relations(original), pairs, new=list(shown), attacks=["degree"])
+    assert [finding.subject for finding in verdict.findings] == CARRIED[carried], verdict.sentence
 
 
 @pytest.mark.parametrize("suffix", [".graphml", ".gexf", ".gml"])

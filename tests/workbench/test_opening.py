@@ -193,16 +193,9 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
 
 @pytest.mark.parametrize(
     ("head", "line"),
-    [
-        ("id,2019,2020", "{i},3.5,{i}"),  # years are names where another is
-        ("2019,2020,2021", "{i},3.5,2"),
-        ("name,2019", "person{i},{i}"),
-        ("sex,town", "f,Ulm"),
-        ("id", "{i}"),
-        ("Alter;PLZ", "{i};0{i}123"),
-        ("f,sex", "f,m"),
-    ],
-)
+    [("id,2019,2020", "{i},3.5,{i}"), ("2019,2020,2021", "{i},3.5,2"), ("name,2019", "person{i},{i}"),
+     ("sex,town", "f,Ulm"), ("id", "{i}"), ("Alter;PLZ", "{i};0{i}123"), ("f,sex", "f,m")],
+)  # fmt: skip
 def test_names_that_look_odd_stay_names(tmp_path, head, line):
     path = tmp_path / "odd.csv"
     path.write_text("\n".join([head, *(line.format(i=i) for i in range(11, 40))]))

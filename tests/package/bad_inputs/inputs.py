@@ -13,17 +13,11 @@ import reident
 from reident.methods import Entry
 
 NAN, INF = math.nan, math.inf
-TABLE = pd.DataFrame(
-    {
-        "age": [30, 31, 40, 41, 50, 51],
-        "sex": list("mfmfmf"),
-        "pay": [1.0, 2.0, 3.0, 5.0, 8.0, 13.0],
-        "tax": [2.0, 1.0, 4.0, 3.0, 6.0, 5.0],
-        "same": [7.0] * 6,
-        "gap": [1.0, NAN, 3.0, 4.0, 5.0, 6.0],
-        "ill": list("abcabc"),
-    }
-)
+TABLE = pd.DataFrame({
+    "age": [30, 31, 40, 41, 50, 51], "sex": list("mfmfmf"), "pay": [1.0, 2.0, 3.0, 5.0, 8.0, 13.0],
+    "tax": [2.0, 1.0, 4.0, 3.0, 6.0, 5.0], "same": [7.0] * 6, "gap": [1.0, NAN, 3.0, 4.0, 5.0, 6.0],
+    "ill": list("abcabc"),
+})  # fmt: skip
 MANY = pd.DataFrame({"age": range(24), "sex": list("mf") * 12, "pay": np.arange(24.0)})
 TWICE = pd.DataFrame([[1, 2]], columns=["age", "age"])
 D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
@@ -46,11 +40,8 @@ PRODUCT = reident.places.compatibility_graph([1, 1, 1, 1], D, [1, 1, 1, 1], D, w
 EMPTY_BUDGET = reident.queries.Budget(1)
 EMPTY_BUDGET.spend(1, "all of it")
 LINKS = pd.DataFrame({"release": [0, 1, 2, 3], "known": [0, 1, 2, 3]})
-
-
-RATINGS = reident.tables.Ratings.from_table(
-    pd.DataFrame({"user": [0, 1, 2], "item": [0, 0, 1], "stars": [3, 4, 3], "day": [5, 6, 7]})
-)
+RATED = pd.DataFrame({"user": [0, 1, 2], "item": [0, 0, 1], "stars": [3, 4, 3], "day": [5, 6, 7]})
+RATINGS = reident.tables.Ratings.from_table(RATED)
 RASTER = POINTS.assign(persons_per_km2=1.0)
 MASK = Entry("bad mask", "anonymiser", "places", lambda points: points, "points", source="a test", label="none")
 BAD_MASK = replace(MASK, target=lambda points, radius: points)
