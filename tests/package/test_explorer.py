@@ -81,6 +81,7 @@ def test_the_code_of_an_example_loads_what_is_offered(name):
         assert held["data"].equals(example.data)
 
 
+@pytest.mark.slow
 def test_a_network_goes_the_whole_way():
     load = "from reident.workbench.examples import example_network\n\ndata = example_network(24)"
     made = Explorer({"n": Example(example_network(24), {}, {}, load)}, repetitions=1)

@@ -113,8 +113,7 @@ def test_without_pairs_nothing_is_judged(tmp_path):
 
 
 def test_columns_permuted_independently_pass_along_the_pairs():
-    rng = np.random.default_rng(1)
-    alone = TABLE[ROLES["quasi"]].apply(lambda column: rng.permutation(column))
+    alone = TABLE[ROLES["quasi"]].apply(np.random.default_rng(1).permutation)
     verdict = judge(alone, attacks=["exact_join", "nearest_record", "modal_value"], **ROLES)
     assert verdict.passed, verdict.sentence
     assert verdict.share_above_limit == 0
