@@ -11,8 +11,6 @@ from check_cases import QUASI, ROLES, N, coarse, hidden, keyed, people, recoded,
 from commands import call
 from commands import checked as run
 from office import office
-from reident.base import ParameterError
-from reident.networks.files import read_relations
 from reident.tables import k_anonymise
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places, turned_back
@@ -368,92 +366,3 @@ def test_the_limit_of_attribute_attacks_is_one_of_its_own():
     assert not judge(table, table, order, **roles).passed
     shuffled = table.iloc[order].reset_index(drop=True)
     assert rd.check(shuffled, table, order, limit_attribute=1.0, **roles).passed
-
-
-def test_a_network_is_judged_along_the_pairs_of_its_nodes(tmp_path):
-    import networkx as nx
-
-    graph = nx.gnm_random_graph(60, 150, seed=1)
-    graph = nx.relabel_nodes(graph, {i: 7_312_345 + i for i in graph})
-    dataset = rd.Dataset(graph)
-    release = rd.protect(dataset, rd.Step("naive"), rng=0)
-    folder = release.save(tmp_path / "net")
-    quick = {"attacks": ["degree", "neighbourhood"]}
-    assert rd.check(folder, dataset, **quick).share_above_limit > 0.5
-    other = nx.gnm_random_graph(60, 150, seed=9)
-    pairs = pd.DataFrame({"original_node": list(graph), "released_node": np.random.default_rng(0).permutation(60)})
-    strange = rd.check(other, dataset, pairs, attacks=["degree"])
-    assert strange.share_above_limit < 0.3
-    with pytest.raises(rd.DataError, match="`pairs` must pair the nodes"):
-        rd.check(nx.convert_node_labels_to_integers(graph), dataset, pairs)
-    assert rd.check(other, dataset).exit_code == 4
-    for option in ({"called": {"a": "b"}}, {"derived": ["a"]}, {"new": ["a"]}):
-        with pytest.raises(ParameterError, match=next(iter(option))):
-            rd.check(other, dataset, pairs, **option)
-    same = rd.check(graph, dataset, "same order", **quick)
-    assert any(finding.subject == "nodes" for finding in same.findings)
-
-
-def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
-    import networkx as nx
-
-    graph = nx.relabel_nodes(nx.gnm_random_graph(200, 300, seed=1), {i: f"n{i:03d}" for i in range(200)})
-    other, at_random = nx.gnm_random_graph(200, 300, seed=2), keyed(range(200))
-    for names, order, expected in (
-        ([f"person {i:03d}" for i in range(200)], range(200), "follow"),
-        (at_random, range(200), "order"),
-        (at_random, np.argsort(at_random), ""),
-    ):
-        released = nx.Graph()
-        released.add_nodes_from(names[i] for i in order)
-        released.add_edges_from((names[i], names[j]) for i, j in other.edges)
-        pairs = pd.DataFrame({"original_node": list(graph), "released_node": names})
-        verdict = rd.check(released, rd.Dataset(graph), pairs, attacks=["degree"])
-        problems = [finding.problem for finding in verdict.findings if finding.subject == "nodes"]
-        assert (expected in problems[0]) if expected else not problems
-
-
-CARRIED = {
-    "nothing": [],
-    "numbers": [],
-    "degrees": ["w"],
-    "names": ["w"],
-    "order": ["rows"],
-    "degrees in names": ["nodes"],
-}
-
-
-@pytest.mark.parametrize("carried", CARRIED)
-def test_a_list_of_relations_that_carries_nodes_of_the_original_is_refused(carried, tmp_path):
-    """The released network is unrelated, and all have the same degree there."""
-    import networkx as nx
-
-    graph, rng = nx.watts_strogatz_graph(300, 4, 0.3, seed=2), np.random.default_rng(4)
-    names = np.array([f"p{i:03d}" for i in rng.permutation(300)])
-    degrees = np.array([graph.degree[i] for i in range(300)])
-    ends = rng.permuted(np.array(nx.random_regular_graph(4, 300, seed=3).edges), axis=1)
-    ends = ends[np.argsort(ends[:, 0])] if carried == "order" else rng.permutation(ends)
-    numbers = rng.permutation(300) + 1000 * degrees * (carried == "degrees in names")
-    columns = {"numbers": rng.integers(0, 5, 600), "degrees": degrees[ends[:, 0]], "names": names[ends[:, 0]]}
-    shown = {"w": columns[carried]} if carried in columns else {}
-    original, release = tmp_path / "original.csv", tmp_path / "release.csv"
-    pd.DataFrame(names[np.array(graph.edges)], columns=["u", "v"]).to_csv(original, index=False)
-    pd.DataFrame(numbers[ends], columns=["u", "v"]).assign(**shown).to_csv(release, index=False)
-    pairs = pd.DataFrame({"original_node": names, "released_node": numbers})
-    verdict = rd.check(release, read_relations(original), pairs, new=list(shown), attacks=["degree"])
-    assert [finding.subject for finding in verdict.findings] == CARRIED[carried], verdict.sentence
-
-
-@pytest.mark.parametrize("suffix", [".graphml", ".gexf", ".gml"])
-def test_attributes_in_a_file_of_a_graph_are_no_part_of_the_verdict_and_refused(suffix, tmp_path):
-    import networkx as nx
-
-    graph = nx.gnm_random_graph(40, 80, seed=1)
-    plain, told = tmp_path / f"plain{suffix}", tmp_path / f"told{suffix}"
-    rd.networks.write_graph(graph, plain)
-    nx.set_node_attributes(graph, {i: f"person {i}" for i in graph}, "full")
-    nx.set_edge_attributes(graph, 1.0, "weight")  # the same everywhere says nothing
-    {".graphml": nx.write_graphml, ".gexf": nx.write_gexf, ".gml": nx.write_gml}[suffix](graph, told)
-    for path, subjects in ((plain, []), (told, ["full"])):
-        verdict = rd.check(path, graph, "same order", attacks=["degree"])
-        assert [each.subject for each in verdict.findings if each.subject not in ("nodes", "persons")] == subjects

@@ -37,12 +37,13 @@ def local_cluster(n_workers: int) -> Any:
     Raises
     ------
     ParameterError
-        If the script that runs never asks for its ``__name__``: each worker imports it, and would start workers, too.
+        If the script that runs never asks for its ``__name__``: each worker imports it, and would start workers, too
+        (not the ``__main__.py`` of a package).
     """
     import __main__
 
     script = Path(getattr(__main__, "__file__", None) or "")
-    if script.is_file() and b"__name__" not in script.read_bytes():
+    if script.name != "__main__.py" and script.is_file() and b"__name__" not in script.read_bytes():
         raise ParameterError(
             f"`jobs` must be 1, got {n_workers}: each worker imports {script.name!r}, whose calls must stand below "
             'if __name__ == "__main__":'

@@ -168,7 +168,7 @@ def _judge(
         findings.append(order)
     paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
     features = Features(with_row_number(dataset.data, rows[paired_rows]), known_names, seed)
-    tested, notes = test_new(paired, declared, features)
+    tested, notes = test_new(paired, declared.new, features, is_list=False)
     tested += undeclared(declared, paired, dataset, features)
     passed = [name for name in declared.new if str(name) not in {finding.subject for finding in tested}]
     tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), seed)
@@ -193,11 +193,15 @@ def _check_network(
     details: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a released network along the pairs of its nodes."""
-    made, has_pairs, marks, findings = read_network(release, dataset, pairs, new)
+    made, has_pairs, marks, findings, new_notes = read_network(release, dataset, pairs, new)
+    details = {**details, "declared": Declarations(new=dict(new)).stated()}
     if not has_pairs:
         return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
     known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
-    notes = ["The attacks on the structure see no directions: following them from person to person finds more."]
+    notes = [
+        *new_notes,
+        "The attacks on the structure see no directions: following them from person to person finds more.",
+    ]
     if len(marks.columns):
         notes.insert(0, f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
     return _attacked(made, known, findings, notes, rule, names, details)

@@ -147,18 +147,23 @@ def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) ->
     return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
 
-def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) -> tuple[list[Finding], list[str]]:
-    """Test the columns that are declared new: each must be independent of the original's columns."""
+def test_new(
+    cells: pd.DataFrame, new: Mapping[Any, str], features: Features, *, is_list: bool
+) -> tuple[list[Finding], list[str]]:
+    """Test the columns that are declared new: each must be independent of the original's columns.
+
+    `is_list`: the rows are relations of a network, whose columns cannot be declared otherwise.
+    """
     findings, notes = [], []
-    for name, word in declared.new.items():
+    for name, word in new.items():
         column = cells[name]
         depends = dependence(features, column)
         distinct = column.nunique() / max(1, len(column))
         if depends:
             findings.append(Finding(
                 str(name), f"is declared new but depends on {depends.partner}",
-                f"Map it with {_as_called(name, depends, features.data)}, declare it with "
-                f"{as_option('derived', name)}, or leave it out.",
+                "Leave it out." if is_list else f"Map it with {_as_called(name, depends, features.data)}, declare it "
+                f"with {as_option('derived', name)}, or leave it out.",
             ))  # fmt: skip
         elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
             findings.append(Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from reident.methods import release as attacked
 from reident.networks.files import SIDES, Relations, read_relations, unread_attributes
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
-from reident.workbench.check.declarations import NEAR_UNIQUE, RANDOM
+from reident.workbench.check.declarations import test_new
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
 from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
@@ -32,7 +32,7 @@ _REMEDY = "Name them at random; protect does."
 
 def read_network(
     release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str]
-) -> tuple[attacked.Release, bool, pd.DataFrame, list[Finding]]:
+) -> tuple[attacked.Release, bool, pd.DataFrame, list[Finding], list[str]]:
     """Read a released network of any form, and its pairs.
 
     Returns
@@ -44,13 +44,15 @@ def read_network(
     known : DataFrame
         The marks of each node of the original, written as the release writes them.
     findings : list of Finding
+    notes : list of str
+        Of each column that is declared new.
 
     Raises
     ------
     DataError, ParameterError
         If the release is no network, or the pairs name nodes that it lacks.
     """
-    findings: list[Finding] = []
+    findings, notes = list[Finding](), list[str]()
     marks, method, options, rows, listed = pd.DataFrame(), "unknown", {}, None, None
     if isinstance(release, str | Path):
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
@@ -104,47 +106,39 @@ def read_network(
             if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
                 findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
         if listed is not None and listed.ends and dataset.network is not None:
-            findings += _test_rows(listed, rows, dataset.network, names, new)
+            found, notes = _test_rows(listed, rows, dataset.network, names, new)
+            findings += found
         released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
         original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
         for name in [name for name in original_marks if name in released_marks]:
             way = written(original_marks[name], released_marks[name], rows)
             table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
-    return made, rows is not None, known, findings
+    return made, rows is not None, known, findings, notes
 
 
 def _test_rows(
     listed: Relations, rows: IntArray, original: Network, names: Any, new: Mapping[str, str]
-) -> Iterator[Finding]:
-    """Test the rows of an edge list: their order, and each column that is declared new, which says nothing of nodes."""
+) -> tuple[list[Finding], list[str]]:
+    """Test the rows of a list of relations: their order, and the columns that are declared new."""
     nodes = pd.Index(list(map(str, listed.network.nodes)))
     ends = np.array([nodes.get_indexer(listed.rows[column].str.strip()) for column in listed.ends]).reshape(2, -1)
     ends = np.where(ends < 0, -1, rows[ends])
     is_relation = (ends >= 0).all(axis=0)
     first, second = ends[:, is_relation]
     cells = listed.rows[is_relation].reset_index(drop=True)
-    degrees = original.degrees
+    degrees, earlier = original.degrees, np.minimum(first, second)
+    true = {"which nodes are related": original.has_edges(first, second), "the earlier of its nodes": earlier,
+            "the larger of its degrees": np.maximum(degrees[first], degrees[second])}  # fmt: skip
+    for side, word in ((first, "first"), (second, "second")):
+        true |= {f"the row of its {word} node": side, f"the name of its {word} node": names[side],
+                 f"the degree of its {word} node": degrees[side]}  # fmt: skip
+    findings, notes = test_new(cells, new, Features(pd.DataFrame(true)), is_list=True)
     hidden = pd.DataFrame({"degrees": degrees, "names": names})
-    for side in (first, second, np.minimum(first, second)):
-        if order := order_leak(cells, side, hidden):
-            yield replace(order, remedy="Shuffle them, or sort them by the released names.")
-            break
-    true = pd.DataFrame({
-        "order of the first": first, "order of the second": second, "order of both": np.minimum(first, second),
-        "name of the first": names[first], "name of the second": names[second],
-        "degree of the first": degrees[first], "degree of the second": degrees[second],
-        "larger degree": np.maximum(degrees[first], degrees[second]),
-        "relations": original.has_edges(first, second),
-    })  # fmt: skip
-    for name in new:
-        if depends := dependence(Features(true), cells[name]):
-            problem = f"is declared new but depends on the original's {depends.column}"
-            yield Finding(str(name), problem, "Leave it out.")
-        elif cells[name].nunique() > NEAR_UNIQUE * len(cells) and new[name] != RANDOM:
-            problem = "is declared new, and most of its values are distinct, like a code of persons"
-            remedy = f"If it was drawn at random, say {as_option('new', f'{name}={RANDOM}')}. Else leave it out."
-            yield Finding(str(name), problem, remedy)
+    orders = (order_leak(cells, side, hidden) for side in (first, second, earlier))
+    if order := next(filter(None, orders), None):
+        findings.append(replace(order, remedy="Shuffle them, or sort them by the released names."))
+    return findings, notes
 
 
 def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
