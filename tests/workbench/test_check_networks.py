@@ -51,14 +51,11 @@ def test_names_or_an_order_of_nodes_that_follow_the_originals_are_refused():
         assert (expected in problems[0]) if expected else not problems
 
 
+#: What the rows, a column or the names of a released list carry, and the subject of the finding.
 CARRIED = {
-    "nothing": [],
-    "numbers": [],
-    "degrees": ["w"],
-    "names": ["w"],
-    "order": ["rows"],
-    "degrees in names": ["nodes"],
-}
+    "nothing": [], "numbers": [], "sorted by themselves": [], "codes": ["w"], "degrees": ["w"], "names": ["w"],
+    "order": ["rows"], "degrees in names": ["nodes"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("carried", CARRIED)
