@@ -90,7 +90,7 @@ def test_an_own_table_is_read_and_a_changed_one_refused(tmp_path):
     load_casc("census").head(100).assign(name="x").to_csv(path, index=False)
     table = pinned(str(path))
     assert read_table(table).shape == (100, 13)
-    found = trial(np.random.default_rng(0), file="2/3 2/4", n_records=40, table=table, learns=True, time_limit_s=5)
+    found = trial(np.random.default_rng(0), file="2/3 2/4", n_records=40, table=table, learns=True, step_limit=5_000)
     assert 0 <= found["mean"] <= found["choquet"] <= 1
     path.write_text("a,b\n1,2\n")
     read_table.cache_clear()
@@ -99,7 +99,7 @@ def test_an_own_table_is_read_and_a_changed_one_refused(tmp_path):
 
 
 def test_clusters_grow_in_the_group_that_the_rule_names():
-    grown = pd.DataFrame(leakage_trial(np.random.default_rng(2), n_steps=3, n_records=60, time_limit_s=2))
+    grown = pd.DataFrame(leakage_trial(np.random.default_rng(2), n_steps=3, n_records=60, step_limit=2_000))
     grown = dict(list(grown.groupby("rule")))
     assert grown["all"]["k"].tolist() == ["2 2", "3 3", "5 5"]
     for rule, rows in grown.items():

@@ -21,11 +21,11 @@ from naive_linkage import (
     squares,
     together,
 )
-from reident import DataError, SearchLimitWarning, learn_linkage, link_records
+from reident import DataError, ParameterError, SearchLimitWarning, learn_linkage, link_records
 from reident.tables import FuzzyMeasure
 from reident.tables.choquet import _benders
 from reident.tables.choquet._benders import cover_bound, solve_cover
-from reident.tables.choquet._learning_problem import build_problem
+from reident.tables.choquet._learning_problem import Clock, build_problem
 from reident.tables.choquet._weight_cells import divide_weights
 from reident.tables.choquet.fuzzy_measure import monotone_closure, zeta_transform
 
@@ -87,15 +87,28 @@ def test_certificate_proves_the_bound(model, n, p, seed):
 
 
 @pytest.mark.parametrize(("model", "method"), [("choquet", "benders"), ("choquet", "milp"), ("bilinear", "benders")])
-def test_time_limit_returns_the_best_so_far_with_bounds(model, method):
+@pytest.mark.parametrize("limit", [{"time_limit_s": 1e-3}, {"step_limit": 3}])
+def test_a_limit_returns_the_best_so_far_with_bounds_and_one_of_steps_whatever_the_clock_says(
+    monkeypatch, model, method, limit
+):
     rng = np.random.default_rng(0)
     original = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     release = original + 1.5 * rng.normal(size=(120, 5))
-    with pytest.warns(SearchLimitWarning, match="time limit"):
-        learned = learn_linkage(release, original, model=model, method=method, time_limit_s=1e-3)
+    if (method, "step_limit") == ("milp", *limit):
+        with pytest.raises(ParameterError, match="step_limit"):
+            learn_linkage(release, original, model=model, method=method, **limit)
+        return
+    with pytest.warns(SearchLimitWarning, match="limit"):
+        learned = learn_linkage(release, original, model=model, method=method, **limit)
     assert not learned.is_optimal
     assert learned.lower_bound <= learned.ratio <= learned.upper_bound
     assert learned.ratio >= link_records(release, original).ratio - 1e-12
+    if "step_limit" in limit:
+        seconds = itertools.count(0, 1000)
+        monkeypatch.setattr(time, "perf_counter", lambda: float(next(seconds)))
+        with pytest.warns(SearchLimitWarning, match="limit"):
+            again = learn_linkage(release, original, model=model, method=method, **limit)
+        assert (again.ratio, again.certificate) == (learned.ratio, learned.certificate)
 
 
 def draw_cover(rng):
@@ -115,12 +128,12 @@ def test_the_covering_problem_is_solved_exactly_and_its_bounds_hold_whenever_it_
     for _ in range(100):
         conflicts, least = draw_cover(rng)
         assert cover_bound(conflicts) <= least
-        assert solve_cover(10, conflicts, least, np.inf) == (least, None)
-        stopped, none = solve_cover(10, conflicts, least, -np.inf)
+        assert solve_cover(10, conflicts, least, Clock(), np.inf) == (least, None)
+        stopped, none = solve_cover(10, conflicts, least, Clock(), -np.inf)
         assert none is None
         assert stopped <= least
         searched += stopped < least
-        bound, pick = solve_cover(10, conflicts, least + 1, np.inf)
+        bound, pick = solve_cover(10, conflicts, least + 1, Clock(), np.inf)
         assert pick.sum() == least >= bound
         assert all(pick[list(conflict)].any() for conflict in conflicts)
     assert searched > 5
@@ -276,8 +289,8 @@ class Best:
 def test_cells_and_conflicts_agree(seed, n, p):
     problem = problem_of(n, p, seed)
     best = Best(problem)
-    bound = divide_weights(problem, best, np.inf)
-    found = _benders.solve_benders(problem, time.perf_counter() + 60, np.random.default_rng(seed))
+    bound = divide_weights(problem, best, Clock(), np.inf)
+    found = _benders.solve_benders(problem, Clock(), time.perf_counter() + 60, np.random.default_rng(seed))
     assert found.lower_bound == found.given_up
     assert bound == best.least == found.given_up
 
@@ -285,13 +298,13 @@ def test_cells_and_conflicts_agree(seed, n, p):
 @pytest.mark.whole
 def test_a_search_that_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
     problem = problem_of(40, 4, 1)
-    optimum = divide_weights(problem, Best(problem), np.inf)
+    optimum = divide_weights(problem, Best(problem), Clock(), np.inf)
     bounds = []
     for cells in (0, 5, 50, 10**6):
         looks = itertools.count()
         monkeypatch.setattr(time, "perf_counter", lambda looks=looks: next(looks))
         best = Best(problem)
-        bounds.append(divide_weights(problem, best, cells))
+        bounds.append(divide_weights(problem, best, Clock(), cells))
         assert bounds[-1] <= optimum <= best.least
     assert bounds[0] == 0
     assert bounds[-1] == optimum

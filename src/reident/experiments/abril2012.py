@@ -135,12 +135,12 @@ def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[st
 
 def trial(
     rng: Generator, *, file: str, learns: bool = False, n_records: int = 400, table: str = "", scale: str = "",
-    method: str = "mdav", protects_first: bool = False, time_limit_s: float = 60.0,
+    method: str = "mdav", protects_first: bool = False, step_limit: int = 100_000,
 ) -> Row:  # fmt: skip
     """Draw records, protect them by `file` (see `groups_of`), link them, and apply learned distances to other records.
 
     `rng` chooses the records: settings that share a stream have the same ones. With `learns` both models are learned,
-    each within `time_limit_s`, and other distances are tried, too. `table` is an own one in place of Census. Variants:
+    each within `step_limit`, and other distances are tried, too. `table` is an own one in place of Census. Variants:
     `scale` "std" clusters on standardised columns; `method` "pairs" as the paper's tool; `protects_first` protects the
     whole table and draws then.
 
@@ -163,7 +163,7 @@ def trial(
     other = protect(outside, file, **options)[0] if len(outside) == len(inside) else None
     result["outside_mean"] = np.nan if other is None else link_records(other, outside, columns=columns).ratio
     for model in MODELS:
-        learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s, rng=rng)
+        learned = learn(release, inside, columns=columns, model=model, step_limit=step_limit, rng=rng)
         result |= {
             model: learned.ratio, f"bound_{model}": learned.upper_bound, f"proven_{model}": learned.is_optimal,
             f"seconds_{model}": learned.seconds,
@@ -226,12 +226,12 @@ def setup_trial(rng: Generator, *, file: str, measure: str, setup: str, n_record
     }
 
 
-def determined_trial(rng: Generator, *, file: str, model: str, n_records: int = 400, time_limit_s: float = 60) -> Row:
+def determined_trial(rng: Generator, *, file: str, model: str, n_records: int = 400, step_limit: int = 100_000) -> Row:
     """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
     inside, _ = draw_records(rng, n_records)
     release, columns, _ = protect(inside, file)
-    learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
-    ranges = learned.ranges(time_limit_s=time_limit_s)
+    learned = learn(release, inside, columns=columns, model=model, step_limit=step_limit)
+    ranges = learned.ranges(step_limit=step_limit)
     first = ranges.measure.loc[[(columns[0],)]].iloc[0]
     pairs = ranges.measure[[len(chosen) == 2 for chosen in ranges.measure.index]]
     best = pairs["low"].idxmax()

@@ -42,7 +42,7 @@ GROWING: dict[str, Callable[[FloatArray], list[int]]] = {
 
 
 def leakage_trial(
-    rng: Generator, *, n_steps: int = 6, n_records: int = 400, table: str = "", time_limit_s: float = 10.0
+    rng: Generator, *, n_steps: int = 6, n_records: int = 400, table: str = "", step_limit: int = 20_000
 ) -> list[Row]:
     """Protect two pairs of columns step by step, under each rule of `GROWING`; return one row a rule and step.
 
@@ -56,8 +56,8 @@ def leakage_trial(
     def learned_at(*places: int) -> tuple[Row, FloatArray]:
         file = " ".join(f"2/{LADDER[place]}" for place in places)
         release, columns, loss = protect(inside, file)
-        learned = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
-        shapley = learned.ranges(time_limit_s=time_limit_s, max_sets=5).shapley
+        learned = learn(release, inside, columns=columns, model="choquet", step_limit=step_limit, rng=0)
+        shapley = learned.ranges(step_limit=step_limit, max_sets=5).shapley
         leaks = shapley.mean(axis=1).reindex(columns).to_numpy().reshape(2, 2).sum(axis=1)
         other = protect(outside, file)[0]
         return {

@@ -172,12 +172,13 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
         takes_out = "out" in notebook_defaults(run.notebook)
         try:
             parameters = check_parameters(run.notebook, run.parameters)
-            check_by_notebook(run.notebook, parameters)
+            identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+            if identifying:  # else its own values
+                check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             place = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{place}") from None
         notebook = run.notebook.resolve()
-        identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         identity = [sources, identifying, common["package"], common["versions"], inputs[notebook.parent]]
         own = {
             "notebook": str(notebook),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from dataclasses import dataclass
 
 import highspy
@@ -13,7 +12,7 @@ import numpy as np
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.hitting_set import small_hitting_set
 from reident.tables.choquet._climb import climb
-from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._learning_problem import Clock, LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
 from reident.tables.choquet._weight_cells import divide_weights
 
@@ -54,7 +53,7 @@ class Solution:
     conflicts: list[tuple[int, ...]]
 
 
-def solve_benders(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
+def solve_benders(problem: LearningProblem, clock: Clock, deadline: float, rng: np.random.Generator) -> Solution:
     """Find the x that gives up the fewest blocks, and prove it, or return the best at the deadline.
 
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
@@ -66,11 +65,11 @@ def solve_benders(problem: LearningProblem, deadline: float, rng: np.random.Gene
     the best x cannot be taken back, but do not prove the bound. More than 2,000 blocks are bounded in parts.
     """
     if problem.blocks.size > _MANY:
-        return _solve_in_parts(problem, deadline, rng)
-    return _Search(problem, deadline, rng).run()
+        return _solve_in_parts(problem, clock, deadline, rng)
+    return _Search(problem, clock, deadline, rng).run()
 
 
-def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
+def _solve_in_parts(problem: LearningProblem, clock: Clock, deadline: float, rng: np.random.Generator) -> Solution:
     """Take a good x of all blocks, and bound the loss of any x by its loss in each part of the blocks.
 
     Every part may have another x, so that the sum of the parts' bounds is a bound, and seldom met.
@@ -80,8 +79,8 @@ def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Ge
     n = problem.blocks.size
     parts = np.array_split(rng.permutation(n), math.ceil(n / _PART))
     for k, wanted in enumerate(parts):
-        now = time.perf_counter()
-        solution = solve_benders(problem.part(wanted), now + (deadline - now) / (len(parts) - k), rng)
+        now = clock.now()
+        solution = solve_benders(problem.part(wanted), clock, now + (deadline - now) / (len(parts) - k), rng)
         lower += solution.lower_bound
         conflicts += [tuple(sorted(wanted[list(conflict)].tolist())) for conflict in solution.conflicts]
         candidates.append(solution.x)
@@ -91,13 +90,13 @@ def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Ge
 
 
 class _Search:
-    def __init__(self, problem: LearningProblem, deadline: float, rng: np.random.Generator) -> None:
-        self.problem, self.deadline, self.rng = problem, deadline, rng
+    def __init__(self, problem: LearningProblem, clock: Clock, deadline: float, rng: np.random.Generator) -> None:
+        self.problem, self.clock, self.deadline, self.rng = problem, clock, deadline, rng
         self.n = problem.blocks.size
         self.best_x, self.best, self.lower = problem.even(), self.n + 1, 0
         self.conflicts: dict[tuple[int, ...], None] = {}  # in order
         self.begun, self.rounds, self.until = False, itertools.count(), deadline
-        self.oracle = MarginOracle(problem, deadline, self.watch)
+        self.oracle = MarginOracle(problem, clock, deadline, self.watch)
         self.try_out(self.best_x)
 
     def watch(self, x: FloatArray, margins: FloatArray) -> None:
@@ -107,15 +106,15 @@ class _Search:
             self.best, self.best_x = missed, x.copy()
 
     def run(self) -> Solution:
-        now = time.perf_counter()
+        now = self.clock.now()
         quarter = (self.deadline - now) / 4
         # The oracle is slow for a bilinear form, and a good x makes many questions needless.
         climb_first = self.problem.model == "bilinear"
         if climb_first or not self.search(now + 2 * quarter):
             climb_until = now if climb_first else self.deadline - quarter
             while self.lower < self.best:
-                self.try_out(climb(self.problem, self.rng, self.deadline))
-                if time.perf_counter() > climb_until:
+                self.try_out(climb(self.problem, self.rng, self.clock, self.deadline))
+                if self.clock.now() > climb_until:
                     break
             if not self.search(self.deadline):
                 self.lower = max(self.lower, cover_bound([*self.conflicts]))
@@ -136,7 +135,7 @@ class _Search:
                     continue
                 pick = self.cheap_pick()
                 if pick.sum() >= self.best:
-                    lower, better = solve_cover(self.n, [*self.conflicts], self.best, self.until)
+                    lower, better = solve_cover(self.n, [*self.conflicts], self.best, self.clock, self.until)
                     self.lower = max(self.lower, lower)
                     if better is None:
                         break
@@ -150,8 +149,8 @@ class _Search:
     def divide(self) -> None:
         """Search the simplex of weights cell by cell, for half of the time left: it brings a good x itself."""
         self.until = self.oracle.deadline = self.deadline
-        now = time.perf_counter()
-        bound = divide_weights(self.problem, self.try_out, now + (self.deadline - now) / 2)
+        now = self.clock.now()
+        bound = divide_weights(self.problem, self.try_out, self.clock, now + (self.deadline - now) / 2)
         self.lower = max(self.lower, bound)
         self.take_back(self.problem.margins(self.best_x)[0] >= self.problem.eps)
 
@@ -206,6 +205,7 @@ class _Search:
         members = np.fromiter(itertools.chain.from_iterable(self.conflicts), np.int64, starts[-1])
         for steps in _STEPS:
             pick = small_hitting_set(starts, members, self.n, steps, self.rng)
+            self.clock.count(steps / 1000)
             if pick.sum() < self.best:
                 break
         return pick
@@ -229,19 +229,19 @@ def cover_bound(conflicts: list[tuple[int, ...]]) -> int:
     return math.ceil(model.getInfo().objective_function_value - _WHOLE)
 
 
-def solve_cover(n: int, conflicts: list[tuple[int, ...]], best: int, deadline: float) -> tuple[int, BoolArray | None]:
+def solve_cover(
+    n: int, conflicts: list[tuple[int, ...]], best: int, clock: Clock, deadline: float
+) -> tuple[int, BoolArray | None]:
     """Return a lower bound of the blocks that hit every conflict, and a pick of fewer than `best` of n blocks.
 
-    Without such a pick the bound is `best`, or less at the deadline, a value of `time.perf_counter`.
+    Without such a pick the bound is `best`, or less at the deadline.
     """
-    remaining_s = deadline - time.perf_counter()
-    if remaining_s <= 0:
+    if clock.now() >= deadline:
         return min(best, cover_bound(conflicts)), None
     model, blocks = _covering(conflicts, integral=True)
     add_row(model, -highspy.kHighsInf, np.arange(blocks.size), high=best - 0.5)
     model.setOptionValue("mip_rel_gap", 0.0)
-    model.setOptionValue("time_limit", min(remaining_s, 1e9))
-    model.run()
+    clock.run(model, deadline)
     if model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
         return best, None
     info = model.getInfo()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
 from reident.base import FloatArray
 from reident.kernels.tables.line_search import densest, spans
-from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle
+from reident.tables.choquet._learning_problem import Clock, LearningProblem, as_square, as_triangle
 
 #: Lines searched, those of them that are searched whatever the clock says, and lines in vain after which the search
 #: leaves the best point.
@@ -19,13 +18,15 @@ _LINES, _AT_LEAST, _PATIENCE = 1_000, 50, 40
 _INSIDE = 1e-3
 
 
-def climb(problem: LearningProblem, rng: np.random.Generator, deadline: float = math.inf) -> FloatArray:
+def climb(
+    problem: LearningProblem, rng: np.random.Generator, clock: Clock | None = None, deadline: float = math.inf
+) -> FloatArray:
     """Return weights, a measure or a matrix that hold many blocks.
 
     On the line through an allowed point and a corner each block is held between two ends, so that the best point of the
     whole line is known after one pass over the rows. The search goes on from there towards another corner,
     drawn at random; after some lines in vain it starts again on the way from the best point to a corner. The same
-    generator gives the same answer on every machine, unless `deadline` (of `time.perf_counter`) ends it: the effort is
+    generator gives the same answer on every machine, unless the `deadline` of a clock of seconds ends it: the effort is
     a number of lines, not of seconds.
     """
     allowed = _Matrices(problem) if problem.model == "bilinear" else _Polytope(problem)
@@ -36,8 +37,10 @@ def climb(problem: LearningProblem, rng: np.random.Generator, deadline: float = 
     best = int((problem.margins(x)[0] >= problem.eps).sum())
     in_vain = 0
     for line in range(_LINES):
-        if best == n or (line >= _AT_LEAST and time.perf_counter() > deadline):
+        if best == n or (clock is not None and line >= _AT_LEAST and clock.now() > deadline):
             break
+        if clock is not None:
+            clock.count()
         if in_vain == _PATIENCE:
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
         step = allowed.corner(rng) - x

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,7 +11,7 @@ import highspy
 import numpy as np
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle, tidy_solution
+from reident.tables.choquet._learning_problem import Clock, LearningProblem, as_square, as_triangle, tidy_solution
 
 _ROWS_AT_ONCE = 30
 
@@ -43,8 +42,8 @@ class MarginOracle:
     ----------
     problem : LearningProblem
         Rows, structure and eps.
-    deadline : float
-        Value of `time.perf_counter` at which `OutOfTimeError` is raised.
+    clock, deadline : Clock, float
+        Its time at which `OutOfTimeError` is raised.
     watch : callable
         Called with (x, margins) for every x seen: any of them may link more blocks than were asked for. None: with no
         x, and only the margins of the blocks asked for are computed.
@@ -53,13 +52,14 @@ class MarginOracle:
     def __init__(
         self,
         problem: LearningProblem,
+        clock: Clock,
         deadline: float,
         watch: Callable[[FloatArray, FloatArray], None] | None,
         template: highspy.HighsLp | None = None,
         cuts: Iterable[FloatArray] = (),
     ) -> None:
         self.problem = problem
-        self.deadline = deadline
+        self.clock, self.deadline = clock, deadline
         self.watch = watch
         self._template = structure(problem) if template is None else template
         self._model = lp_solver(self._template)
@@ -76,7 +76,7 @@ class MarginOracle:
 
     def narrowed(self, blocks: list[int]) -> MarginOracle:
         """Return an oracle that knows the rows of these blocks only: questions about few blocks are cheaper."""
-        oracle = MarginOracle(self.problem, self.deadline, None, self._template, self._cuts)
+        oracle = MarginOracle(self.problem, self.clock, self.deadline, None, self._template, self._cuts)
         oracle._add(np.array([row for block in blocks for row in self._known[block]], np.int64), limit=None)
         return oracle
 
@@ -138,8 +138,9 @@ class MarginOracle:
             self._model.setOptionValue("simplex_strategy", _DUAL)
 
     def _solve(self) -> tuple[FloatArray, float, FloatArray]:
-        if time.perf_counter() > self.deadline:
+        if self.clock.now() > self.deadline:
             raise OutOfTimeError
+        self.clock.count()
         self._model.run()
         solution = self._model.getSolution()
         values = np.array(solution.col_value)

@@ -7,7 +7,6 @@ Other sets of equally many records may be linked, too; they are enumerated with 
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray
-from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._learning_problem import Clock, LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
 from reident.tables.choquet.fuzzy_measure import interactions, shapley_values
 
@@ -69,15 +68,15 @@ def find_ranges(
     *,
     enumerate_sets: bool,
     max_sets: int,
-    time_limit_s: float,
+    clock: Clock,
+    deadline: float,
 ) -> LinkageRanges:
     """Return the ranges over the polytopes of all sets found within the limits; x is one optimal point."""
-    deadline = time.perf_counter() + time_limit_s
     first = problem.margins(x)[0] >= problem.eps
     sets, complete = [first], not problem.blocks.size
     if enumerate_sets and problem.blocks.size:
         try:
-            for linked in _other_sets(problem, first, conflicts, deadline):
+            for linked in _other_sets(problem, first, conflicts, clock, deadline):
                 if len(sets) == max_sets:
                     break
                 sets.append(linked)
@@ -102,7 +101,7 @@ def _extremes(
     """
     functionals, least, greatest = _functionals(problem, names)
     low, high = np.full(len(least), np.inf), np.full(len(least), -np.inf)
-    oracle = MarginOracle(problem, np.inf, None)
+    oracle = MarginOracle(problem, Clock(), np.inf, None)
     n_sets = 2 ** (problem.n_columns.bit_length() - 1) - 1 if problem.model == "choquet" else 0
     by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
     others = range(n_sets, len(low))
@@ -122,15 +121,15 @@ def _extremes(
 
 
 def _other_sets(
-    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], deadline: float
+    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], clock: Clock, deadline: float
 ) -> Iterator[BoolArray]:
     """Yield the other sets of as many blocks that can be linked together: complements of covers of all conflicts."""
     cover = _Covers(problem.blocks.size, int((~first).sum()))
     for conflict in conflicts:
         cover.forbid(conflict)
     cover.exclude(~first)
-    oracle = MarginOracle(problem, deadline, None)
-    while (pick := cover.next(deadline)) is not None:
+    oracle = MarginOracle(problem, clock, deadline, None)
+    while (pick := cover.next(clock, deadline)) is not None:
         answer = oracle.test(~pick)
         if isinstance(answer, list):
             cover.forbid(tuple(answer))
@@ -158,14 +157,12 @@ class _Covers:
         places = np.flatnonzero(pick)
         add_row(self.model, -highspy.kHighsInf, places, high=places.size - 1)
 
-    def next(self, deadline: float) -> BoolArray | None:
-        remaining_s = deadline - time.perf_counter()
-        if remaining_s <= 0:
+    def next(self, clock: Clock, deadline: float) -> BoolArray | None:
+        if clock.now() >= deadline:
             raise OutOfTimeError
         if not self.size:
             return None
-        self.model.setOptionValue("time_limit", self.model.getRunTime() + remaining_s)
-        self.model.run()
+        clock.run(self.model, deadline)
         status = self.model.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             return None
