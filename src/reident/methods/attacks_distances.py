@@ -10,7 +10,7 @@ import pandas as pd
 
 from reident.base import BoolArray, Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
 from reident.methods.attacks_places import nearest_to, place_known
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
@@ -67,8 +67,8 @@ def _linked(
     by_link = links[confidence].to_numpy(float) if confidence else np.ones(len(links))
     sure[who] = by_link / count[who] / _alike(release, knowledge)[record]
     np.add.at(right, who, (knowledge.truth[who] == record) / count[who])
-    claims = claims_by_row(release, knowledge, persons, rows, sure, right)
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}", complete=complete)
+    description = f"{place_known(knowledge, release)}, {description}"
+    return record_outcome(release, knowledge, persons, rows, sure, right, description, complete=complete)
 
 
 def _alike(release: Release, knowledge: Knowledge) -> IntArray:
@@ -268,7 +268,6 @@ def population(
     is_located = np.isfinite(places).all(axis=1)
     if not is_located.any():
         raise NotApplicable("no record could be placed")
-    claims = nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng)
-    description = "lays the shape of the released distances on where people live"
     source = "the places of that file" if towns is None else "a list of towns"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, and {description}: {source}")
+    description = f"lays the shape of the released distances on where people live: {source}"
+    return nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng, description)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import Choice, IntArray, Real, SearchLimitWarning, Whole
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.tables.classes import first_rows
@@ -61,8 +61,8 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     true_marks = released[np.maximum(knowledge.truth, 0)]
     right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
     rows = np.where(is_found, first_rows(inverse, len(marks))[place], -1)
-    claims = claims_by_row(release, knowledge, np.arange(len(background)), rows, confidence, right)
-    return Outcome(claims, "identity", f"the intruder knows {mark} exactly and that the person is in the network")
+    description = f"the intruder knows {mark} exactly and that the person is in the network"
+    return record_outcome(release, knowledge, np.arange(len(background)), rows, confidence, right, description)
 
 
 def _mapped(
@@ -70,7 +70,7 @@ def _mapped(
 ) -> Outcome:
     """Turn the released node of each known person, both by row, into claims about some persons."""
     nodes = np.array([node_of.get(person, -1) for person in persons], dtype=np.int64)
-    return Outcome(claims_by_row(release, knowledge, persons, nodes, 1.0, None), "identity", description)
+    return record_outcome(release, knowledge, persons, nodes, 1.0, None, description)
 
 
 def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:

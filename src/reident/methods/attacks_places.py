@@ -11,8 +11,8 @@ import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, IntArray
 from reident.methods.households import together
-from reident.methods.nearest import Near, assign, near_places, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
+from reident.methods.nearest import Near, near_places, posterior
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.places.points import unit_vectors
@@ -33,21 +33,16 @@ def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     How sure the claim is follows from the gaps themselves: the size of normal noise that makes the release likeliest.
     """
     near = near_places(release, knowledge, knowledge.sample(rng))
-    claims = claims_by_row(release, knowledge, near.persons, *near.judged(posterior(near, 2), knowledge.truth))
-    description = "not the method, and takes the nearest place of the same labels"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}")
+    description = f"{place_known(knowledge, release)}, not the method, and takes the nearest place of the same labels"
+    return near.outcome(release, knowledge, posterior(near, 2), description)
 
 
 def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Give every known person another released place of the same labels, all together as near as possible."""
     near = near_places(release, knowledge, knowledge.sample(rng))
     weights = law(release, near, knowledge) if law_of(release) else posterior(near, 2)
-    assigned = assign(near, weights)
-    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-    rows = np.where(assigned >= 0, near.rows[chosen], -1)
-    claims = claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None)
-    description = "of all persons, and assigns the places one to one"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)} {description}")
+    description = f"{place_known(knowledge, release)} of all persons, and assigns the places one to one"
+    return near.outcome(release, knowledge, weights, description, one_to_one=True)
 
 
 def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -55,11 +50,8 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     if not law_of(release):
         raise NotApplicable(f"the law by which {release.method!r} moves places is not known")
     near = near_places(release, knowledge, knowledge.sample(rng), k=256)
-    claims = claims_by_row(
-        release, knowledge, near.persons, *near.judged(law(release, near, knowledge), knowledge.truth)
-    )
-    description = "and the method with its parameters"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}")
+    description = f"{place_known(knowledge, release)}, and the method with its parameters"
+    return near.outcome(release, knowledge, law(release, near, knowledge), description)
 
 
 #: Places closer than this are one, km.
@@ -145,8 +137,10 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     if households is not None and households.by_place:
         numbers, first = np.unique(households.homes, return_index=True)
         at = homes[first[numbers >= 0]]
+        kind_of = households.copies.index.to_frame().set_index("group")["kind"].sort_index()
         for i, row in enumerate(rows):
-            apart = np.linalg.norm(at[households.homes_of_group(households.groups[row])] - released[row], axis=1)
+            fits = np.isin(households.kinds, kind_of.get(households.groups[row], -1))
+            apart = np.linalg.norm(at[fits] - released[row], axis=1)
             counts[i] = (apart <= chord[i]).sum()
     else:
         unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
@@ -158,9 +152,9 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
                 near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
                 counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
-    claims = claims_by_row(release, knowledge, persons, rows, sure, sure)
     description = "and is left with all who live as near to a released place as its own person"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}", proven=True)
+    assumption = f"{place_known(knowledge, release)}, {description}"
+    return record_outcome(release, knowledge, persons, rows, sure, sure, assumption, proven=True)
 
 
 def _persons_of_classes(agreement: Agreement) -> Callable[[int], IntArray]:
@@ -194,16 +188,18 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    description = f"{place_known(knowledge, release)}, and follows records through {len(tables)} releases"
-    return Outcome(nearest_to(release, knowledge, common, mean, rng), "identity", description)
+    description = f"follows records through {len(tables)} releases"
+    return nearest_to(release, knowledge, common, mean, rng, description)
 
 
 def nearest_to(
-    release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Return claims of the persons nearest to where records, by their labels, were located: latitudes, longitudes."""
+    release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator,
+    description: str,
+) -> Outcome:  # fmt: skip
+    """Claim the persons nearest to where records, by their labels, were located: latitudes, longitudes."""
     table = release.table.loc[labels].assign(**{LAT: places[:, 0], LON: places[:, 1]})
     row = np.full(len(release.table) + 1, -1)
     row[release.table.index.get_indexer(labels)] = np.arange(len(labels))
     located = Release("points", table, "unknown", {}, release.n_original)
-    return nearest_place(located, replace(knowledge, truth=row[knowledge.truth]), rng=rng).claims
+    outcome = nearest_place(located, replace(knowledge, truth=row[knowledge.truth]), rng=rng)
+    return replace(outcome, assumption=f"{place_known(knowledge, release)}, and {description}")

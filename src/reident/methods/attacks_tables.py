@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric
-from reident.methods.nearest import Near, assign, near_records, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
+from reident.methods.nearest import Near, near_records, posterior
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
@@ -58,9 +58,9 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     rows = np.full(len(some), -1)
     row_of = first_rows(agreement.classes, len(agreement.sizes) + 1)  # one more for suppressed records
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
-    labels = release.labels(rows[agreement.groups])
-    claims = claims_about(knowledge, persons, labels, confidence, right, 1 / max(1, len(release.table)))
-    return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
+    description = f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality"
+    rows = rows[agreement.groups]
+    return record_outcome(release, knowledge, persons, rows, confidence, right, description, proven=True)
 
 
 def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
@@ -74,9 +74,8 @@ def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
     ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
     persons, rows = knowledge.pairs()
     sure = 1 / np.bincount(ids, minlength=n)[ids[rows]]
-    claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(ids))
     description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
-    return Outcome(claims, "identity", description, proven=True)
+    return record_outcome(release, knowledge, persons, rows, sure, sure, description, proven=True)
 
 
 def register_join(release: Release, knowledge: Knowledge) -> Outcome:
@@ -111,9 +110,7 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
 
 def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
-    near, weights, columns = _nearest(release, knowledge, rng)
-    claims = claims_by_row(release, knowledge, near.persons, *near.judged(weights, knowledge.truth))
-    return Outcome(claims, "identity", f"{columns}, and takes the nearest record")
+    return _nearest(release, knowledge, rng, "takes the nearest record")
 
 
 def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -123,20 +120,18 @@ def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.
     -----
     Herranz et al. (2015). It needs most persons of the file to be known; absent ones stay without a record.
     """
-    near, weights, columns = _nearest(release, knowledge, rng)
-    assigned = assign(near, weights)
-    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-    size = np.maximum(near.sizes[chosen], 1)
-    claim = np.where(assigned >= 0, near.rows[chosen], -1)
-    right = np.where(assigned >= 0, near.is_true(knowledge.truth)[chosen] / size, 0.0)
-    claims = claims_by_row(release, knowledge, near.persons, claim, weights[chosen] / size, right)
-    return Outcome(claims, "identity", f"{columns}, and assigns the records one to one")
+    return _nearest(release, knowledge, rng, "assigns the records one to one", one_to_one=True)
 
 
-def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -> tuple[Near, FloatArray, str]:
+def _nearest(
+    release: Release, knowledge: Knowledge, rng: np.random.Generator, description: str, *, one_to_one: bool = False
+) -> Outcome:
     columns = needs_table(release, knowledge)
     near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
-    return near, posterior(near, n_numbers, power=1), _KNOWS.format(columns=_listed(columns))
+    description = f"{_KNOWS.format(columns=_listed(columns))}, and {description}"
+    return near.outcome(
+        release, knowledge, posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
+    )  # fmt: skip
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.
@@ -303,6 +298,5 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     gaps = np.where(agrees, near.gaps, np.inf)
     rows = np.where(agrees, near.rows, -1)
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
-    judged = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
     description = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
-    return Outcome(claims_by_row(release, knowledge, inside.persons, *judged), "identity", description)
+    return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)

@@ -103,6 +103,15 @@ def claims_by_row(
     return claims_about(knowledge, persons, release.labels(rows), confidences, right, 1 / max(1, len(release.table)))
 
 
+def record_outcome(
+    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
+    assumption: str, **fields: Any,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of an attack that claims records, see `claims_by_row`."""
+    claims = claims_by_row(release, knowledge, persons, rows, confidence, right)
+    return Outcome(claims, "identity", assumption, **fields)
+
+
 def gain(attack: Any, control: Any) -> FloatArray:
     """Return the gain of each attack over its control as a share of the possible gain, at least 0."""
     attack, control = np.asarray(attack, float), np.asarray(control, float)
