@@ -19,7 +19,7 @@ from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, placed_columns
 from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
-from reident.workbench.check.verdict import Finding, as_option
+from reident.workbench.check.verdict import Finding, Verdict, as_option
 from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
@@ -43,12 +43,16 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 _FEWEST_PLACES = 20
 #: Pairs that are read to find wrong ones, and the level of the test of each column.
 _PAIRS_READ, OWN_LEVEL = 2000, 0.001
+_WAYS = {
+    "coded": "writes the original's values in another way; the pairs show which is which.",
+    "unread": "has labels that cannot be read; intruders are assumed to know each person's.",
+}
 _NO_COLUMN = "No released column agrees with its own original along the pairs: if they are wrong, so is the verdict."
 
 
 @dataclass(eq=False)
 class Evidence:
-    """The columns of a release as attacks read them, and the findings of the comparison.
+    """The columns of a release as attacks read them, compared with the original's along the pairs.
 
     ``shown``: released columns by the original's names; ``known`` and ``secrets``: quasi-identifiers and sensitive
     values of each record of the original, as the release writes them; ``keys``: numbers that hold records together.
@@ -58,8 +62,6 @@ class Evidence:
     known: dict[Any, Any] = field(default_factory=dict)
     secrets: dict[Any, pd.Series] = field(default_factory=dict)
     keys: dict[str, IntArray] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
         """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
@@ -83,40 +85,36 @@ class Evidence:
 
 
 def evidence(
-    read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, features: Features,
-    release_crs: str | None = None,
-) -> Evidence:  # fmt: skip
+    verdict: Verdict, cells: Any, rows: IntArray, dataset: Dataset, declared: Declarations, features: Features
+) -> Evidence:
     """Compare the released columns with the original's along the pairs."""
-    cells, result = read.cells, Evidence()
-    placed = placed_columns(declared, dataset)
+    result, placed = Evidence(), placed_columns(declared, dataset)
     for column, name in declared.original.items():
         if column not in placed:
-            _compare(result, cells, column, name, rows, dataset, features)
+            _compare(verdict, result, cells[column], name, rows, dataset, features)
     for column in declared.derived:
         each = pd.Series(None, dataset.data.index, dtype=object)
         text = texts_of(cells[column])
         each.iloc[rows[rows >= 0]] = text[rows >= 0].to_numpy(object)
         result.shown[column], result.known[column] = text, each
-        result.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
-    _place(result, cells, placed, dataset, rows, release_crs)
+        verdict.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
+    _place(verdict, result, cells, placed, dataset, rows)
     return result
 
 
 def _compare(
-    result: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
-) -> None:
+    verdict: Verdict, result: Evidence, values: pd.Series, name: Any, rows: IntArray, dataset: Dataset,
+    features: Features,
+) -> None:  # fmt: skip
     """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
-    values, true, paired = cells[column], dataset.data[name], rows >= 0
+    column, true, paired = values.name, dataset.data[name], rows >= 0
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
     if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
         role = "quasi-identifier"  # a coordinate alone is a number that others know
-
-    def refuse(problem: str, remedy: str) -> None:
-        result.findings.append(Finding(str(column), problem, remedy))
-
     if name == geometry_of(dataset.data):
-        refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
+        remedy = "Release a file with a geometry, such as a GeoPackage, or leave it out."
+        verdict.refuse(column, "holds places in cells", remedy)
         return
     if role == "sensitive":
         way = written(true, values, rows)
@@ -130,11 +128,8 @@ def _compare(
         if hides or (way.way == "perturbed" and _depend(true.iloc[rows[paired]], values[paired])):
             way = unread(true, values, rows)
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
-        notes = {
-            "coded": "writes the original's values in another way; the pairs show which is which.",
-            "unread": "has labels that cannot be read; intruders are assumed to know each person's.",
-        }
-        result.notes += [f"{column}: {note}" for key, note in notes.items() if way.way == key]
+        if way.way in _WAYS:
+            verdict.notes.append(f"{column}: {_WAYS[way.way]}")
         return  # its cells are evidence to attacks, whatever they hold
     elif role in ("person", "household"):
         if role == "household":
@@ -143,27 +138,23 @@ def _compare(
             result.keys[role] = codes_of(values)
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:
-            refuse(f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
+            verdict.refuse(column, f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
     elif role == "" and _holds_together(values[paired]):
         result.keys[str(column)] = codes_of(values)
-        refuse(
-            f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
+        verdict.refuse(
+            column, f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
             f"Say {as_option('household', name, listed=False)}, --person or --quasi (in a recipe also the role other), "
             "or leave it out.",
-        )
+        )  # fmt: skip
     if role in ("", "other", "weight"):
         if twin := _twin(values, rows, dataset):
-            refuse(
-                f"follows from {twin}, which intruders know, and has the role {role or 'none'}",
-                "Name it with --quasi, too, or leave it out.",
-            )
+            problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
+            verdict.refuse(column, problem, "Name it with --quasi, too, or leave it out.")
         else:
-            result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
+            verdict.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
     if partner := _carried(true, values, rows, features, groups):
-        refuse(
-            f"is declared as {name}, does not follow it alone, and depends on {partner}",
-            f"Leave it out, or declare it with {as_option('derived', column)}.",
-        )
+        problem = f"is declared as {name}, does not follow it alone, and depends on {partner}"
+        verdict.refuse(column, problem, f"Leave it out, or declare it with {as_option('derived', column)}.")
 
 
 def _carried(
@@ -264,16 +255,13 @@ def _with_a_person(
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _place(
-    result: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray, release_crs: str | None
-) -> None:
+def _place(verdict: Verdict, result: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray) -> None:
     """Add the released places, and refuse true ones."""
     geometry = hasattr(cells, "to_crs")
     if not (placed or geometry):
         return
     if not dataset.has_places:
-        finding = Finding("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
-        result.findings.append(finding)
+        verdict.refuse("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
         return
     if geometry:
         table = in_columns(cells[[cells.geometry.name]], "release")
@@ -281,15 +269,15 @@ def _place(
         axes = dict(zip(("north", "east"), placed, strict=True))
         degrees = pd.DataFrame({axis: pd.to_numeric(cells[name], errors="coerce") for axis, name in axes.items()})
         try:
-            table = with_places(degrees, "north", "east", release_crs or dataset.crs)
+            table = with_places(degrees, "north", "east", dataset.release_crs or dataset.crs)
         except DataError as error:
             message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
             raise DataError(f"in the release {message}; --release-crs EPSG:... names the release's alone") from None
     places, true = (part[[LAT, LON]].to_numpy(float) for part in (table, dataset.table))
-    result.findings += true_places(places, true, rows)
+    verdict.findings += true_places(places, true, rows)
     if (undone := turned_back(places, true, rows)) is not None:
         places = undone
-        result.notes.append("places: interchanged, turned, shifted or scaled as a whole; the pairs show how.")
+        verdict.notes.append("places: interchanged, turned, shifted or scaled as a whole; the pairs show how.")
     result.shown[LAT], result.shown[LON] = places.T
 
 
