@@ -75,7 +75,6 @@ ANONYMISERS: tuple[Entry, ...] = (
     _distances(
         "lipschitz_embedding", "Lipschitz embedding", "Kroll and Schnell (2016)", "lipschitz_embedding:embed_distances",
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
-        tolerance="intervals",
     ),
     _table(
         "k_anonymity", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
@@ -237,12 +236,12 @@ ATTACKS: tuple[Entry, ...] = (
     _by_network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _by_network("propagation", "passive attack from seeds", _PASSIVE),
     _by_network(
-        "seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network", fixed={"seeding": "hubs"}
+        "seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network", fixed={"method": "matching"}
     ),
     _by_network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _by_network(
         "spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4",
-        function="seedless_propagation", fixed={"seeding": "spectral"}, takes="n",
+        function="seedless_propagation", fixed={"method": "spectral"},
     ),
 )  # fmt: skip
 

@@ -105,9 +105,6 @@ class Entry:
         Whether lengths in `grid` are scaled to the data, as those of the package are; default: they are tried as given.
     guarantee : str
         What a release guarantees, with the options in braces (``{others}`` is k - 1); empty for nothing.
-    tolerance : str
-        How an intruder who knows the method works out the window of a linkage, a key of
-        `reident.places.tolerance.RULES`.
     classes : bool
         Whether releases have classes of records alike.
     law : str
@@ -139,7 +136,6 @@ class Entry:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     scaled: bool = False
     guarantee: str = ""
-    tolerance: str = "simulated"
     classes: bool = False
     law: str = ""
     exact: bool = False

@@ -61,7 +61,6 @@ def run_attack(
     options: Mapping[str, Any] | None = None,
     *,
     seed: int = 0,
-    rng: np.random.Generator | None = None,
 ) -> Outcome:
     """Run an attack by its name; where persons have several records, persons are counted.
 
@@ -80,8 +79,7 @@ def run_attack(
         raise NotApplicable("the release or the known file is empty")
     public = {public: entry.public[public].give(knowledge.public[public])
               for public in entry.public if public in knowledge.public}  # fmt: skip
-    if rng is None:
-        rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
+    rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
     if entry.data in ("table", "places"):
         release, knowledge = in_persons(
             release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"

@@ -13,7 +13,6 @@ from reident.methods.attacks_places import nearest_to, place_known
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.distances import great_circle_km
-from reident.places.tolerance import RULES
 
 _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
@@ -120,7 +119,6 @@ def common_subgraph(
     *,
     alpha: Annotated[float, _SHARE] = 0.5,
     n_simulations: Annotated[int, Whole(2, unit="releases the intruder simulates")] = 100,
-    window: Annotated[str | None, Choice(None, *RULES)] = None,
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "first",
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
@@ -132,7 +130,7 @@ def common_subgraph(
     shared, released, background, knowledge = _distances(release, knowledge, rng, _PAIRS)
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known")
-    tolerated = knowledge.windows(alpha, n_simulations, rng, window)
+    tolerated = knowledge.windows(alpha, n_simulations, rng)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         attack = common_subgraph_attack(
             released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=None,
@@ -248,7 +246,6 @@ def population(
     knowledge: Knowledge,
     towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
     *,
-    coverage: Annotated[str, Choice("whole", "part")] = "whole",
     rng: np.random.Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
@@ -263,7 +260,7 @@ def population(
     _, released, _, fewer = _distances(release, knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
     with refused():
-        located = locate_by_population(released, lived, coverage=coverage)
+        located = locate_by_population(released, lived)
     places = located.positions[[LAT, LON]].to_numpy(float)
     is_located = np.isfinite(places).all(axis=1)
     if not is_located.any():

@@ -192,14 +192,13 @@ def record_linkage(
     knowledge: Knowledge,
     *,
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
-    ties: Annotated[str, Choice("share", "strict")] = "share",
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`."""
-    return _link(release, knowledge, rng, distance, ties)
+    return _link(release, knowledge, rng, distance)
 
 
-def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any, ties: str) -> Outcome:
+def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any) -> Outcome:
     persons = knowledge.sample(rng)
     known, released = _as_numbers(release, knowledge)
     known = known.iloc[persons]
@@ -213,7 +212,7 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     if not len(truth):
         raise NotApplicable("none of the known persons is in the release")
     with refused():
-        links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
+        links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties="share").links
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
     claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
@@ -224,7 +223,7 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
 def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
     sample = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
-    return _link(release, knowledge.of(sample), rng, "probabilistic", "share")
+    return _link(release, knowledge.of(sample), rng, "probabilistic")
 
 
 #: Pairs of records whose match weights are computed.
@@ -278,7 +277,7 @@ def learned_linkage(
             columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
             time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
         )  # fmt: skip
-    return _link(release, knowledge.of(judged), rng, learned, "share")
+    return _link(release, knowledge.of(judged), rng, learned)
 
 
 def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -318,9 +318,8 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
 
 
 def tolerance(
-    known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rule: str | None = None,
-    rng: RNGLike = None,
-) -> dict[str, Any]:  # fmt: skip
+    known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rng: RNGLike = None
+) -> dict[str, Any]:
     """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters
@@ -333,8 +332,6 @@ def tolerance(
         The share of deviations that is tolerated, inside (0, 1).
     n_simulations : int, default 100
         Releases to simulate, at most.
-    rule : str, optional
-        One of `reident.places.tolerance.RULES`; default the method's own.
     rng : Generator, int or None
         Source of randomness.
 
@@ -345,17 +342,14 @@ def tolerance(
     """
     if not protected.has_distances:
         return {}
-    usual, options = "exact", protected.options
-    if protected.method != NONE:
-        entry, takers = find(protected.method, "anonymiser"), _takers()
-        public = {name: takers[name].give(stored) for name, stored in known.public.items()}
-        usual, options = entry.tolerance, {**entry.arguments(options), **public}
+    takers = _takers()
+    public = {name: takers[name].give(stored) for name, stored in known.public.items()}
 
     def repeat(generator: np.random.Generator) -> tuple[Any, Any]:
         repeated = release(known, protected.method, protected.options, rng=generator)
         return known.table.index.get_indexer(repeated.table.index), repeated.distances_km
 
     return tolerated(
-        rule or usual, lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options=options,
+        lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options={**protected.options, **public},
         simulate=repeat, alpha=alpha, n_simulations=n_simulations, rng=rng,
     )  # fmt: skip

@@ -126,7 +126,7 @@ class Knowledge:
     network : Network or None
         The relations that the intruder knows; node i is the person of row i of `known`.
     windows : callable or None
-        ``windows(alpha, n_simulations, rng, rule)`` returns the deviations of distances that the intruder tolerates
+        ``windows(alpha, n_simulations, rng)`` returns the deviations of distances that the intruder tolerates
         (``window_km`` or ``intervals_km``), because they know the method.
     repeat : callable or None
         ``repeat(rng, rows=None)`` makes another release by the same method, of all records or of those of some rows.

@@ -132,9 +132,9 @@ def repeat_trial(
     records, known, partner = draw_files(data, json.loads(intruder), files_rng)
     release = make_release(records, method, json.loads(options), rng=release_rng)
 
-    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
         background = replace(records, table=known.known)
-        return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
+        return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rng=rng)
 
     def repeat(rng: np.random.Generator, rows: Any = None) -> Release:
         part = records if rows is None else replace(records, table=records.table.iloc[rows])
