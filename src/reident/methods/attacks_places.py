@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 import pandas as pd
 
-from reident.base import EARTH_RADIUS_KM, FloatArray, IntArray
+from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
 from reident.methods.households import together
 from reident.methods.nearest import Near, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
 from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
 from reident.places.points import unit_vectors
-from reident.tables.agreement import Agreement
+from reident.tables.classes import class_rows
 
 
 def place_known(knowledge: Knowledge, release: Release) -> str:
@@ -68,8 +67,7 @@ def law_of(release: Release) -> str:
 def law(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
     """Return the probabilities of the candidates under the law of the release's method."""
     weights = _LAWS[law_of(release)](release, near, knowledge)
-    total = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return ratio(weights, weights.sum(axis=1, keepdims=True))
 
 
 def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
@@ -139,36 +137,24 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
         at = homes[first[numbers >= 0]]
         kind_of = households.copies.index.to_frame().set_index("group")["kind"].sort_index()
         for i, row in enumerate(rows):
-            fits = np.isin(households.kinds, kind_of.get(households.groups[row], -1))
-            apart = np.linalg.norm(at[fits] - released[row], axis=1)
+            could_be = np.isin(households.kinds, kind_of.get(households.groups[row], -1))
+            apart = np.linalg.norm(at[could_be] - released[row], axis=1)
             counts[i] = (apart <= chord[i]).sum()
     else:
         unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-        agreeing, all_persons = _persons_of_classes(agreement), np.arange(len(homes))
+        patterns, pattern = agreement.patterns()
+        persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
         for class_id in np.unique(classes):
-            of_class = np.flatnonzero(classes == class_id)
-            candidates = all_persons if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with all
-            if len(candidates):
-                near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
-                counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]
+            of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
+            if class_id >= 0:  # a suppressed record agrees with all
+                fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
+            if len(fits):
+                near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
+                counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
     description = "and is left with all who live as near to a released place as its own person"
     assumption = f"{place_known(knowledge, release)}, {description}"
     return record_outcome(release, knowledge, persons, rows, sure, sure, assumption, proven=True)
-
-
-def _persons_of_classes(agreement: Agreement) -> Callable[[int], IntArray]:
-    """Return a function that lists the persons that agree with the records of a class."""
-    agree, pattern_of = agreement.patterns()
-    patterns = agree.tocsc()
-    order = np.argsort(pattern_of, kind="stable")
-    starts = np.searchsorted(pattern_of[order], np.arange(agree.shape[0] + 1))
-
-    def persons(class_id: int) -> IntArray:
-        listed = patterns.indices[patterns.indptr[class_id] : patterns.indptr[class_id + 1]]
-        return np.concatenate([order[starts[p] : starts[p + 1]] for p in listed] or [order[:0]])
-
-    return persons
 
 
 def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

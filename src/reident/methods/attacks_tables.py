@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric
+from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
 from reident.methods.nearest import Near, near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, record_outcome, refused
 from reident.methods.release import Knowledge, Release
@@ -52,7 +52,7 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     agreement = knowledge.agreement(release)
     counts = agreement.counts()
     persons = np.arange(len(counts))
-    confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+    confidence = ratio(1.0, counts)
     right = confidence * agreement.holds(persons, knowledge.truth)
     some = np.diff(agreement.starts) > 0  # of each group the first record of the first class that agrees with it
     rows = np.full(len(some), -1)
@@ -94,12 +94,9 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
         raise NotApplicable("the register has none of the columns that were left as they were")
     compared = compare_columns(register, release.table, shared, knowledge.hierarchies)
     agree = agreement(compared, list(compared), release.table, len(register))
-    of_class = np.zeros(len(agree.sizes))
-    groups = np.repeat(np.arange(len(agree.starts) - 1), np.diff(agree.starts))
-    np.add.at(of_class, agree.members, np.bincount(agree.groups)[groups])
+    patterns, of = agree.patterns()
     rows = np.flatnonzero(agree.classes >= 0)
-    size = of_class[agree.classes[rows]]
-    sure = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
+    sure = ratio(1.0, (patterns.T @ np.bincount(of, minlength=patterns.shape[0]))[agree.classes[rows]])
     claims = pd.DataFrame(
         {"claim": None, "confidence": sure, "right": sure, "base": 1 / len(register), "present": True},
         index=release.table.index[rows],

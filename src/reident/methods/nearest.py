@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
+from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
 from reident.methods.outcome import Outcome, record_outcome
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.places.points import unit_vectors
@@ -87,8 +87,7 @@ class Near:
         top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
         tied = (top * self.sizes).sum(axis=1)
         right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
-        total = weights.sum(axis=1)
-        confidence = np.divide(best, total, out=np.zeros_like(best), where=total > 0)
+        confidence = ratio(best, weights.sum(axis=1))
         rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
         return record_outcome(release, knowledge, self.persons, rows, confidence, right, assumption)
 
@@ -211,8 +210,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
     beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
     beyond = np.exp(np.minimum(beyond, 700))
-    total = weights.sum(axis=1, keepdims=True) + beyond
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return ratio(weights, weights.sum(axis=1, keepdims=True) + beyond)
 
 
 def _size_of_noise(near: Near, dimensions: int, power: int) -> float:

@@ -67,14 +67,8 @@ class Outcome:
     def links(self) -> pd.DataFrame:
         """The claims made, as ``known``, ``release``, ``right``, ``confidence``."""
         claimed = self.claims[self.claims["confidence"] > 0]
-        return pd.DataFrame(
-            {
-                "release": claimed["claim"].to_numpy(object),
-                "known": claimed.index,
-                "right": claimed["right"].to_numpy(float),
-                "confidence": claimed["confidence"].to_numpy(float),
-            }
-        )
+        links = claimed.rename_axis("known").reset_index().rename(columns={"claim": "release"})
+        return links[["release", "known", "right", "confidence"]]
 
 
 def claims_about(

@@ -316,8 +316,8 @@ def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFra
 
 def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
-    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
-    return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table, key=str)]
+    return np.lexsort([np.arange(len(table)), *codes[::-1]])
 
 
 def as_attacked(

@@ -6,11 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from reident.base import RNGLike, check_rng
+from reident.base import RNGLike, check_rng, ratio
 from reident.methods.attacks import in_persons
 from reident.methods.release import LAT, LON, Knowledge, Release
 from reident.tables.agreement import agreement
@@ -128,7 +129,6 @@ _Step = tuple[float, Sequence[str], str]
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
     """Return the risks by the columns known, each computed once."""
     compared, usable = knowledge.compared(release), set(knowledge.unperturbed(release))
-    stored: dict[frozenset[str], dict[str, float]] = {}
 
     def joined(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known and name in usable]
@@ -139,7 +139,7 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         result = agreement(both, used, reduced_release.table, len(reduced.known))
         persons = np.flatnonzero(reduced.present)
         counts = result.counts()[persons]
-        sure = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+        sure = ratio(1.0, counts)
         right = sure * result.holds(persons, reduced.truth[persons])
         sure, right = (pd.Series(subset).groupby(reduced.who[persons], sort=False).max() for subset in (sure, right))
         above = float((sure > limit + 1e-12).mean())
@@ -156,10 +156,9 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
             "worst": max(alone["worst"], result.highest),
         }
 
+    @cache
     def value(known: frozenset[str]) -> dict[str, float]:
-        if known not in stored:
-            stored[known] = placed(known) if PLACE in known else joined(known)
-        return stored[known]
+        return placed(known) if PLACE in known else joined(known)
 
     return value
 

@@ -281,13 +281,19 @@ def _place(verdict: Verdict, result: Evidence, cells: Any, placed: Any, dataset:
     result.shown[LAT], result.shown[LON] = places.T
 
 
+def _placed_pairs(released: FloatArray, true: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the true and the released places of the pairs that have both."""
+    homes = np.where(rows[:, None] >= 0, true[rows], np.nan)
+    has_both = np.isfinite(homes + released).all(axis=1)
+    return homes[has_both], released[has_both]
+
+
 def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> FloatArray | None:
     """Undo the affine map from true to released places; None where none brings them nearer."""
-    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
-    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
-    if len(at) < _FEWEST_PLACES:
+    homes, shown = _placed_pairs(released, true, rows)
+    if len(homes) < _FEWEST_PLACES:
         return None
-    shown, homes = released[at], np.column_stack([true[rows[at]], np.ones(len(at))])
+    homes = np.column_stack([homes, np.ones(len(homes))])
     fit = np.linalg.lstsq(homes, shown, rcond=None)[0]
     off, on, spread = (
         np.median(np.hypot(*(shown - fitted).T)) for fitted in (homes[:, :2], homes @ fit, np.median(shown, axis=0))
@@ -300,23 +306,19 @@ def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> Float
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
     """Refuse a release in which more places equal the person's own than the places of persons nearby do."""
-    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
-    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
-    if len(at) < 2:
-        return []
-    homes, shown = true[rows[at]], released[at]
+    homes, shown = _placed_pairs(released, true, rows)
     same = _equal(homes, shown)
-    if not same.any():
+    if len(homes) < 2 or not same.any():
         return []
     from scipy.spatial import cKDTree
 
-    near = cKDTree(homes).query(homes, k=min(len(at), 4 * _NEARBY))[1]
+    near = cKDTree(homes).query(homes, k=min(len(homes), 4 * _NEARBY))[1]
     others = ~_equal(homes[:, None, :], homes[near])
     hits = _equal(homes[:, None, :], shown[near]) & others
     chance = hits.sum() / max(1, others.sum())
-    if binom.sf(same.sum() - 1, len(at), chance) > LEVEL:
+    if binom.sf(same.sum() - 1, len(homes), chance) > LEVEL:
         return []
-    return [Finding("places", f"{same.sum()} of {len(at)} equal the person's own place", "Mask every place.")]
+    return [Finding("places", f"{same.sum()} of {len(homes)} equal the person's own place", "Mask every place.")]
 
 
 def _equal(places: FloatArray, others: FloatArray) -> BoolArray:
