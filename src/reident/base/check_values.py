@@ -71,6 +71,8 @@ def check_real(
     below = number <= low if open_low else number < low
     above = number >= high if open_high else number > high
     if not math.isfinite(number) or below or above:
+        if not why and (low, high) == (0, 1) and 1 < number <= 100:
+            why = f"a share of 1: did you mean {number / 100:g}?"
         opening = "(" if open_low or low == -math.inf else "["
         right = ")" if open_high or high == math.inf else "]"
         raise ParameterError(

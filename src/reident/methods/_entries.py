@@ -83,7 +83,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "anonymisation:k_anonymise",
-        fixed={"method": "mondrian"}, takes="suppression_limit charge_suppressed", start={"k": 5},
+        fixed={"method": "mondrian"}, takes="suppression_limit", start={"k": 5},
         grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
