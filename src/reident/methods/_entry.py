@@ -14,6 +14,12 @@ from reident.base import Choice, Option, ParameterError, Public, check_mapping, 
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
 
+#: Names of arguments of anonymisers that are data; `reident.methods.forms.ARGUMENTS` finds each.
+NAMES = (
+    *("points", "lat", "lon", "distances_km", "table", "urban", "columns", "groups", "quasi", "k_quasi"),
+    *("epsilon_quasi", "hierarchies", "sensitive", "graph"),
+)
+
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
     "claims": "f(release, knowledge, **options) -> Outcome (`reident.methods.outcome`), with rng= if it draws",

@@ -17,7 +17,7 @@ import pandas as pd
 
 from reident.base import Choice, ParameterError, check_choice
 from reident.methods._entries import ENTRIES
-from reident.methods._entry import CALLS, DATA, ROLES, Entry
+from reident.methods._entry import CALLS, DATA, NAMES, ROLES, Entry
 from reident.methods.release import RELEASES
 
 #: The group of entry points by which a package offers its methods.
@@ -142,15 +142,13 @@ def _check_entry(entry: Entry) -> None:
     check_choice(entry.form, "form", list(RELEASES) if entry.role == "anonymiser" else list(CALLS))
     if entry.role != "anonymiser":
         return
-    from reident.methods.forms import ARGUMENTS  # it reads the entries of this module
-
-    bound = {*ARGUMENTS, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
+    bound = {*NAMES, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in bound:
             raise ParameterError(
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
-                f"by a name that data have ({', '.join(ARGUMENTS)})"
+                f"by a name that data have ({', '.join(NAMES)})"
             )
 
 
