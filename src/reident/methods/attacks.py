@@ -20,7 +20,7 @@ from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.registry import find
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.classes import class_ids, first_rows
+from reident.tables.classes import class_ids, encode_column, first_rows
 
 #: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
 REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
@@ -112,17 +112,18 @@ def in_persons(
 
 def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
     alike = [knowledge.compared(release)[name].record_codes for name in knowledge.unperturbed(release)]
-    alike += _codes(release.table, [str(knowledge.sensitive)] if value and knowledge.sensitive in release.table else [])
+    if value and knowledge.sensitive in release.table:
+        alike += _codes(release.table[[knowledge.sensitive]])
     if place:
-        alike += _codes(release.table, [LAT, LON]) if release.has_places else [np.arange(len(release.table))]
+        alike += _codes(release.table[[LAT, LON]]) if release.has_places else [np.arange(len(release.table))]
     classes = class_ids(alike or [np.zeros(len(release.table), dtype=np.int64)])[0]
     who, owner = pd.factorize(knowledge.who)[0], pd.factorize(knowledge.who_of(release.table.index))[0]
     ids, n = class_ids([classes, owner])
     rows = first_rows(ids, n)  # in order: the classes are numbered as they appear
     truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
-    keys = [who, *_codes(knowledge.known, list(knowledge.known)), truth + 1]
+    keys = [who, *_codes(knowledge.known), truth + 1]
     if value and knowledge.secrets:
-        keys += _codes(knowledge.secret.to_frame("secret"), ["secret"])
+        keys += _codes(knowledge.secret.to_frame())
     ids, n = class_ids(keys)
     present = knowledge.present
     somewhere = np.isin(who, who[present])
@@ -133,8 +134,8 @@ def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool
     return replace(release, table=release.table.iloc[rows], matrix_km=matrix), known
 
 
-def _codes(table: pd.DataFrame, names: list[str]) -> list[IntArray]:
-    return [pd.factorize(table[name].astype(object), use_na_sentinel=False)[0].astype(np.int64) for name in names]
+def _codes(table: pd.DataFrame) -> list[IntArray]:
+    return [encode_column(table[name].astype(object))[0] for name in table]
 
 
 def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
@@ -148,7 +149,7 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     claims, rows = outcome.claims, knowledge.known.index.get_indexer(outcome.claims.index)
     person = knowledge.who_of(claims.index)
     alone = rows < 0  # claims of released records
-    words = [np.where(alone, 0, codes[rows] + 1) for codes in _codes(knowledge.known, list(knowledge.known))]
+    words = [np.where(alone, 0, codes[rows] + 1) for codes in _codes(knowledge.known)]
     same = class_ids([pd.factorize(person)[0], np.where(alone, np.arange(len(claims)) + 1, 0), *words])[0]
     numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
     summed = claims[numbers].groupby(same).sum(min_count=1).clip(upper=1).loc[same].set_axis(claims.index)

@@ -13,7 +13,7 @@ from reident.methods.households import together
 from reident.methods.nearest import Near, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_rows
 
@@ -120,8 +120,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     from scipy.spatial import cKDTree
 
     persons, rows = knowledge.pairs()
-    homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    homes, released = (unit_vectors(*places_of(table)) for table in (knowledge.known, release.table))
     agreement = knowledge.agreement(release)
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))

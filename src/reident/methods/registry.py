@@ -43,13 +43,8 @@ def _installed() -> tuple[Entry, ...]:
                     )
         except Exception as error:  # of any package: it is left out, and the next one follows
             package = point.dist.name if point.dist else point.value
-            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            reason = " ".join(str(error).split()) or "no reason given"
-            warnings.warn(
-                f"the package {package} is left out, whose entry point {point.name!r} of {GROUP!r} is broken: "
-                f"{kind}{reason}",
-                stacklevel=2,
-            )
+            broken = f"whose entry point {point.name!r} of {GROUP!r} is broken: {type(error).__name__}: {error}"
+            warnings.warn(f"the package {package} is left out, {broken}", stacklevel=2)
         else:
             by_name.update({entry.name: entry for entry in listed})
     return tuple(by_name.values())
@@ -170,7 +165,7 @@ def describe(entry: Entry) -> dict[str, Any]:
                 "unit": option.unit,
                 "default": defaults[option.name],
             }
-            for option in (*entry.parameters, *entry.extras)
+            for option in entry.parameters
         ],
         "public": {name: public.meaning for name, public in entry.public.items()},
         "source": entry.source,

@@ -85,8 +85,7 @@ class Release:
     def between(self, rows: IntArray) -> FloatArray | None:
         """Return the distances between some records, km; None where none are released."""
         if self.has_places:
-            part = self.table.iloc[rows]
-            return great_circle_km(part[LAT].to_numpy(float), part[LON].to_numpy(float))
+            return great_circle_km(*places_of(self.table.iloc[rows]))
         return None if self.matrix_km is None else self.matrix_km[np.ix_(rows, rows)]
 
     @cached_property
@@ -248,6 +247,18 @@ class Knowledge:
     @cached_property
     def _stored(self) -> dict[int, tuple[Release, dict[str, Any]]]:
         return {}
+
+
+def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Return the latitudes and longitudes of a table, degrees."""
+    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
+
+
+def have_places(table: pd.DataFrame) -> BoolArray:
+    """Tell of each record whether it has a place; all True where the table holds none."""
+    if not {LAT, LON} <= {*table.columns}:
+        return np.ones(len(table), dtype=bool)
+    return np.asarray(np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1))
 
 
 def own_numbers(column: pd.Series) -> IntArray:

@@ -16,7 +16,7 @@ import pandas as pd
 from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Release, places_of
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.classes import text_of
@@ -80,7 +80,7 @@ def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, A
     if release.distances_km is None:
         raise NotApplicable("no distances are released")
     originals = _released(original, release, 3)
-    return great_circle_km(originals[LAT].to_numpy(float), originals[LON].to_numpy(float)), release.distances_km
+    return great_circle_km(*places_of(originals)), release.distances_km
 
 
 def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,6 @@ class Dependence:
         return self.partner.partition(": ")[0].partition(" with ")[0]
 
 
-@dataclass(eq=False)
 class Features:
     """Original columns as partitions, as orders, and as numbers for trees; made once for all columns of a release.
 
@@ -56,31 +56,23 @@ class Features:
         Draws the sample of `SAMPLE` pairs, ties and permutations.
     """
 
-    data: pd.DataFrame
-    known: tuple[str, ...] = ()
-    seed: int = 0
-    rows: IntArray = field(init=False)
-    orders: list[tuple[str, FloatArray]] = field(init=False)
-    single: list[Partition] = field(init=False)
-    double: list[Partition] = field(init=False)
-
-    def __post_init__(self) -> None:
-        n = len(self.data)
-        rng = np.random.default_rng(self.seed)
+    def __init__(self, data: pd.DataFrame, known: Sequence[str] = (), seed: int = 0) -> None:
+        n = len(data)
+        rng = np.random.default_rng(seed)
         self.rows = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
-        self.data = self.data.iloc[self.rows]
+        self.data, self.known, self.seed = data.iloc[self.rows], known, seed
         self.orders = [(str(name), ordered(column)) for name, column in self.data.items()]
         self.single = [part for name in self.data for part in partitions(self.data[name], str(name))]
         few = [part for part in self.single if part[1].max() <= _FEW]
         whole = [(str(name), codes_of(self.data[name])) for name in self.data]
-        self.double = [
+        double = [
             (f"{first} with {second}", class_ids([x, y])[0])
             for parts in (few, whole)
             for i, (first, x) in enumerate(parts)
             for second, y in parts[:i]
             if self._asked(first, second)
         ]
-        self.double = [part for part in self.double if part[1].max() > 0]
+        self.double = [part for part in double if part[1].max() > 0]
 
     def _asked(self, first: str, second: str) -> bool:
         one_column, other = (name.partition(": ")[0] for name in (first, second))
@@ -92,10 +84,6 @@ class Features:
         """Return the key by which the plainest of the strongest partners is named: known, and a whole column."""
         column, _, part = tried[1].partition(": ")
         return tried[0], column not in self.known, part not in ("", "values")
-
-    def generator(self) -> np.random.Generator:
-        """Return a generator: each column has the same draws, whatever was tested before."""
-        return np.random.default_rng([self.seed, 1])
 
     def matrix(self) -> FloatArray:
         """Return numbers for trees: orders, and partitions of few classes."""
@@ -211,7 +199,8 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     column = column.iloc[features.rows]
     if column.nunique(dropna=False) < 2:
         return None
-    own_parts, value, rng = partitions(column, str(column.name)), ordered(column), features.generator()
+    own_parts, value = partitions(column, str(column.name)), ordered(column)
+    rng = np.random.default_rng([features.seed, 1])  # the same draws for each column, whatever was tested before
     n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
     orders = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
