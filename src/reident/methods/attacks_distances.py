@@ -203,11 +203,7 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
         if equal.share > _EQUAL and released.step_km is None:
             return None, counted
     step = released.step_km
-    if released.rounding_km > COARSEST_STEP_KM:
-        raise NotApplicable(
-            f"the distances are {released.describe()}: above {COARSEST_STEP_KM:g} km this finds nothing"
-        )
-    if step is None or step > COARSEST_STEP_KM:
+    if step is None or max(step, released.rounding_km) > COARSEST_STEP_KM:
         raise NotApplicable(
             f"{counted or released.describe()}: the distances are not made of differences of coordinates, or carry "
             f"more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
@@ -230,10 +226,11 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     shared, released, background, knowledge = _distances(release, knowledge, rng)
     if not shared:
         raise NotApplicable("without labels there is no first match")
-    links = classical_linkage(released[0], background[0], quasi=shared, ties="unique", rng=rng).links
-    if len(links) < 3:
-        links = classical_linkage(released[0], background[0], quasi=shared, ties="random", rng=rng).links
-    if len(links) < 3:
+    for ties in ("unique", "random"):
+        links = classical_linkage(released[0], background[0], quasi=shared, ties=ties, rng=rng).links
+        if len(links) >= 3:
+            break
+    else:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)

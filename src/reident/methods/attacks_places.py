@@ -76,9 +76,14 @@ def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> Float
     Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
     """
     sigma = max(float(release.options["sigma_deg"]), 1e-9)
-    exponent = -0.5 * (_degrees_apart(release, near, knowledge) / sigma**2)
+    apart = np.zeros(near.gaps.shape)
+    for column in (LAT, LON):
+        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
+        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
+        apart += ((differ + 180) % 360 - 180) ** 2
+    exponent = np.where(near.rows >= 0, -0.5 * (apart / sigma**2), -np.inf)
     exponent -= exponent.max(axis=1, keepdims=True, initial=-1e300)
-    return np.where(near.rows >= 0, np.exp(exponent), 0.0)
+    return np.exp(exponent)
 
 
 def _ring(release: Release, near: Near, _: Knowledge) -> FloatArray:
@@ -96,16 +101,6 @@ def _cell(release: Release, near: Near, _: Knowledge) -> FloatArray:
 
 
 _LAWS = {"normal degrees": _normal_degrees, "ring": _ring, "cell": _cell}
-
-
-def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
-    """Return squared differences of latitude and longitude, in degrees."""
-    apart = np.zeros(near.gaps.shape)
-    for column in (LAT, LON):
-        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
-        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
-        apart += ((differ + 180) % 360 - 180) ** 2
-    return np.where(near.rows >= 0, apart, 1e12)
 
 
 def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -39,16 +39,10 @@ class KnowledgePrice:
     columns : DataFrame
         One row a column: ``column``, ``share_above_limit`` and ``risk``: what knowing it adds to either, the mean over
         all orders in which an intruder may learn the columns (Shapley value). They sum to what knowing all adds.
-    limit : float
-        The tolerable risk of a person.
-    exact : bool
-        Whether the contributions are over all orders, and not over some that were drawn.
     """
 
     subsets: pd.DataFrame
     columns: pd.DataFrame
-    limit: float
-    exact: bool
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -118,7 +112,7 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
         steps = ((1.0, learned[:place], name) for learned in orders for place, name in enumerate(learned))
         shared = _shapley(names, value, steps) / n_orders
     columns = shared.reset_index(names="column").sort_values(["share_above_limit", "risk"], ascending=False, **order)
-    return KnowledgePrice(subsets, columns, limit, every)
+    return KnowledgePrice(subsets, columns)
 
 
 _Value = Callable[[frozenset[str]], dict[str, float]]

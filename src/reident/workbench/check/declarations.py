@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
+from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Verdict, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import without_geometry
@@ -130,8 +130,8 @@ def refuse_undeclared(
             remedy = "Release them as the geometry of a file, such as a GeoPackage, or leave them out."
             verdict.refuse(name, "holds places in cells, and the original has a geometry", remedy)
             continue
-        depends = None if features is None else dependence(features, cells[name], learned=False)
-        statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
+        depends = "" if features is None else dependence(features, cells[name], learned=False)
+        statement = "is undeclared" + (f" and depends on {depends}" if depends else "")
         verdict.refuse(
             name, statement,
             f"Map it with {_as_called(name, depends, dataset.data)}, declare it with "
@@ -140,9 +140,9 @@ def refuse_undeclared(
         )  # fmt: skip
 
 
-def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) -> str:
+def _as_called(name: Any, depends: str, original: pd.DataFrame) -> str:
     """Return the option that maps a released column to the original's, by name if it depends on one alone."""
-    own = "" if depends is None else depends.partner.partition(": ")[0]
+    own = depends.partition(": ")[0]
     known = own in original and own != _ROW
     return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
@@ -160,7 +160,7 @@ def judge_new(
         distinct = column.nunique() / max(1, len(column))
         if depends:
             verdict.refuse(
-                name, f"is declared new but depends on {depends.partner}",
+                name, f"is declared new but depends on {depends}",
                 "Leave it out." if is_list else f"Map it with {_as_called(name, depends, features.data)}, declare it "
                 f"with {as_option('derived', name)}, or leave it out.",
             )  # fmt: skip
@@ -183,7 +183,7 @@ def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[An
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
             remedy = "Leave one of them out, or declare them with --derived."
-            verdict.refuse(depends.partner, f"are declared new but tell {name} together", remedy)
+            verdict.refuse(depends, f"are declared new but tell {name} together", remedy)
             return
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,19 +27,6 @@ _CLASSES, _FEW = 12, 30
 _NARROW = 12
 
 Partition = tuple[str, IntArray]
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """A dependence: its p-value, and the original columns of which the released one depends most."""
-
-    p: float
-    partner: str
-
-    @property
-    def column(self) -> str:
-        """The original column, without how it was cut."""
-        return self.partner.partition(": ")[0].partition(" with ")[0]
 
 
 class Features:
@@ -185,8 +171,8 @@ def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
     return float((logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12))
 
 
-def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> Dependence | None:
-    """Return the strongest dependence of a released column on original columns, None if none is found.
+def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> str:
+    """Return the original columns on which a released column depends most, and how they were cut; "" for none.
 
     Parameters
     ----------
@@ -198,7 +184,7 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     """
     column = column.iloc[features.rows]
     if column.nunique(dropna=False) < 2:
-        return None
+        return ""
     own_parts, value = partitions(column, str(column.name)), ordered(column)
     rng = np.random.default_rng([features.seed, 1])  # the same draws for each column, whatever was tested before
     n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
@@ -207,12 +193,16 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
         tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
         best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
-            return Dependence(*best)
+            return best[1]
     if not learned or power_is_low(features):
-        return None
+        return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)
     if classes is None:
         ranks = pd.Series(value).rank(method="first").fillna(0)
         classes = pd.qcut(ranks, _CLASSES, labels=False).to_numpy()
-    z = z_learned(features.matrix(), classes, rng)
-    return Dependence(float(ndtr(-z)), "several columns together") if z > Z else None
+    return "several columns together" if z_learned(features.matrix(), classes, rng) > Z else ""
+
+
+def column_of(partner: str) -> str:
+    """Return the original column on which a released one depends, without how it was cut."""
+    return partner.partition(": ")[0].partition(" with ")[0]

@@ -17,7 +17,7 @@ from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_co
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, placed_columns
-from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
+from reident.workbench.check.dependence import Features, chatterjee, column_of, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding, Verdict, as_option
 from reident.workbench.composition import codes_of
@@ -179,13 +179,13 @@ def _carried(
     others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
     own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
-    inherited = depends and depends.column in others and _depend(others[depends.column], own)
-    return "" if depends is None or inherited else depends.partner
+    is_inherited = (partner := column_of(depends)) in others and _depend(others[partner], own)
+    return "" if is_inherited else depends
 
 
 def _depend(one: pd.Series, other: pd.Series) -> bool:
     features = Features(one.to_frame().reset_index(drop=True))
-    return dependence(features, other.reset_index(drop=True), learned=False) is not None
+    return bool(dependence(features, other.reset_index(drop=True), learned=False))
 
 
 def _holds_together(values: pd.Series) -> bool:
