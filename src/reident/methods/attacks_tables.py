@@ -146,24 +146,24 @@ def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, p
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    known_numbers: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     released_numbers: dict[str, Any] = {}
     for column in columns:
         known, released = knowledge.known[column], release.table[column]
         values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
+        shares = ratio(read, read.sum(axis=1, keepdims=True))
         if is_number[column]:
-            known_numbers[column] = known.to_numpy(float)
-            numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
-            covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
-            released_numbers[column] = np.where(np.isfinite(numbers), numbers, covered)
+            numbers[column] = known.to_numpy(float)
+            exact = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
+            released_numbers[column] = np.where(np.isfinite(exact), exact, shares @ values.astype(float))
             continue
-        for place, value in enumerate(values):
-            known_numbers[f"{column}={value}"] = (known == value).to_numpy(float)
-            released_numbers[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
-    return pd.DataFrame(known_numbers, index=knowledge.known.index), pd.DataFrame(
-        released_numbers, index=release.table.index
-    )
+        for value, share in zip(values, shares.T, strict=True):
+            numbers[f"{column}={value}"], released_numbers[f"{column}={value}"] = (
+                (known == value).to_numpy(float),
+                share,
+            )
+    return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, release.table.index)
 
 
 def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:

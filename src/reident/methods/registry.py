@@ -182,18 +182,14 @@ def _in_symbols(guarantee: str) -> str:
 
 def methods_table(role: str | None = None, data: str | None = None) -> pd.DataFrame:
     """Return one row a parameter of every method: name, role, data, parameter, type, range, unit, default, source."""
-    rows: list[dict[str, Any]] = []
-    for method in map(describe, entries(role, data)):
-        head = {"name": method["name"], "role": method["role"], "data": method["kind"]}
-        tail = {"source": method["source"], "call": method["call"]}
-        for parameter in method["parameters"] or [dict.fromkeys(("name", "type", "range", "unit", "default"), "")]:
-            allowed = parameter["range"]
-            middle = {
-                "parameter": parameter["name"],
-                "type": parameter["type"],
-                "range": allowed if isinstance(allowed, str) else ", ".join(map(repr, allowed)),
-                "unit": parameter["unit"],
-                "default": repr(parameter["default"]) if parameter["name"] else "",
-            }
-            rows.append({**head, **middle, **tail})
+    blank = dict.fromkeys(("name", "type", "range", "unit", "default"), "")
+    rows = [
+        {
+            **{"name": method["name"], "role": method["role"], "data": method["kind"], "parameter": parameter["name"]},
+            **{name: parameter[name] for name in ("type", "range", "unit", "default")},
+            **{"source": method["source"], "call": method["call"]},
+        }
+        for method in map(describe, entries(role, data))
+        for parameter in method["parameters"] or [blank]
+    ]
     return pd.DataFrame(rows)

@@ -195,15 +195,10 @@ class Knowledge:
 
     def of(self, persons: IntArray) -> Knowledge:
         """Return the knowledge of some persons, given by their rows, without their relations."""
-
-        def part(column: pd.Series | None) -> pd.Series | None:
-            return None if column is None else column.iloc[persons]
-
-        return replace(
-            self, known=self.known.iloc[persons], truth=self.truth[persons],
-            secrets={name: column.iloc[persons] for name, column in self.secrets.items()},
-            households=part(self.households), weights=part(self.weights), network=None,
-        )  # fmt: skip
+        columns: dict[str, Any] = {"known": self.known, "households": self.households, "weights": self.weights}
+        parts = {name: None if column is None else column.iloc[persons] for name, column in columns.items()}
+        secrets = {name: column.iloc[persons] for name, column in self.secrets.items()}
+        return replace(self, truth=self.truth[persons], secrets=secrets, network=None, **parts)
 
     def about(self, column: str) -> Knowledge:
         """Return the same knowledge of an intruder with another sensitive column as the target."""

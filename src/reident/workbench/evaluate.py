@@ -165,7 +165,6 @@ def evaluate(
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
-    households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for label, subject, run in _plan(release, knowledge, attacks, together, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
@@ -190,7 +189,7 @@ def evaluate(
         except NotApplicable as reason:
             row |= {"verdict": "not run", "reason": str(reason)}
         rows.append(row)
-        shared = _together(persons, households)
+        shared = _together(persons, knowledge)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
         if stop_above is not None and share > stop_above:
             break
@@ -295,11 +294,11 @@ def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]
     return replace(release, table=release.table[is_placed]), replace(of_persons, truth=place[of_persons.truth])
 
 
-def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
+def _together(persons: pd.DataFrame, knowledge: Knowledge) -> pd.DataFrame:
     """Give each person the largest risk of a member of the household."""
-    if households is None or persons.empty:
+    if knowledge.households is None or persons.empty:
         return persons
-    home = own_numbers(households.reindex(persons.index))
+    home = own_numbers(knowledge.households.groupby(knowledge.who).first().reindex(persons.index))
     ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
     heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
     return heads.assign(above=persons["above"].groupby(home).transform("any"))

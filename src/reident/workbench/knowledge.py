@@ -143,11 +143,9 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         used = [name for name in compared if name in known]
         reduced = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
         result = evaluate(release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
-        alone, row = value(known - {PLACE}), result.frame.iloc[0]
+        found = result.frame["risk"].fillna(0.0).item(), result.share_above_limit, result.highest
         return {
-            "risk": max(alone["risk"], 0.0 if math.isnan(row["risk"]) else float(row["risk"])),
-            "share_above_limit": max(alone["share_above_limit"], result.share_above_limit),
-            "worst": max(alone["worst"], result.highest),
+            name: max(alone, near) for (name, alone), near in zip(value(known - {PLACE}).items(), found, strict=True)
         }
 
     @cache

@@ -57,23 +57,20 @@ def declare(
     for option, names in (("new", new), ("derived", derived), ("called", called.values())):
         check_columns(cells, [*names], option, table_name="release", min_columns=0)
     check_columns(dataset.data, [*called], "called", table_name="original", min_columns=0)
-    schema, originals = dataset.schema, list(dataset.data.columns)
+    schema, data = dataset.schema, dataset.data
     new = {name: word for name, word in schema.new.items() if name in cells} | new
     derived = [*(name for name in schema.derived if name in cells), *derived]
-    folded = {fold(name): name for name in reversed(originals)}  # of several that differ in signs alone the first
     stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
-    exact = {*originals} & {*cells.columns}
-    geometry = geometry_of(cells)
+    exact = {name: name for name in data if name in cells}
+    alike = {fold(name): name for name in reversed(data.columns)}  # of several that differ in signs alone the first
+    free = {key: name for key, name in alike.items() if name not in exact and name not in stated.values()}
+    named = {column: free[fold(column)] for column in cells if fold(column) in free} | exact
+    named = {column: name for column, name in named.items() if column not in new and column not in derived} | stated
     declared = Declarations()
-    for column in (name for name in cells if name != geometry):
-        name = stated.get(column)
-        if name is None and column not in (*new, *derived):
-            alike = folded.get(fold(column))
-            free = alike is not None and alike not in exact and alike not in stated.values()
-            name = column if column in exact else alike if free else None
-        if name is not None:
-            declared.original[column] = name
+    for column in cells.columns.drop(geometry_of(cells), errors="ignore"):
+        if column in named:
+            declared.original[column] = named[column]
         elif column in new:
             declared.new[column] = new[column]
         else:
