@@ -195,8 +195,10 @@ class Knowledge:
 
     def of(self, persons: IntArray) -> Knowledge:
         """Return the knowledge of some persons, given by their rows, without their relations."""
-        columns: dict[str, Any] = {"known": self.known, "households": self.households, "weights": self.weights}
-        parts = {name: None if column is None else column.iloc[persons] for name, column in columns.items()}
+        columns = {"known": self.known, "households": self.households, "weights": self.weights}
+        parts: dict[str, Any] = {
+            name: None if column is None else column.iloc[persons] for name, column in columns.items()
+        }
         secrets = {name: column.iloc[persons] for name, column in self.secrets.items()}
         return replace(self, truth=self.truth[persons], secrets=secrets, network=None, **parts)
 

@@ -143,10 +143,9 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         used = [name for name in compared if name in known]
         reduced = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
         result = evaluate(release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
-        found = result.frame["risk"].fillna(0.0).item(), result.share_above_limit, result.highest
-        return {
-            name: max(alone, near) for (name, alone), near in zip(value(known - {PLACE}).items(), found, strict=True)
-        }
+        alone, risk = value(known - {PLACE}), result.frame["risk"].fillna(0.0).item()
+        found = {"risk": risk, "share_above_limit": result.share_above_limit, "worst": result.highest}
+        return {name: max(alone[name], found[name]) for name in found}
 
     @cache
     def value(known: frozenset[str]) -> dict[str, float]:
