@@ -195,5 +195,4 @@ def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
 
 def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
-    paired = without_geometry(data).iloc[rows].reset_index(drop=True)
-    return paired.assign(**{_ROW: np.asarray(rows)})
+    return without_geometry(data).iloc[rows].assign(**{_ROW: np.asarray(rows)})
