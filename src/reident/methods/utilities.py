@@ -168,10 +168,10 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
 
 def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     """Return the true values of the records as numbers, a column each: the sensitive one too if it is a number."""
-    parts = [numbers_of(data, table).to_numpy(np.float64).reshape(len(table), -1)]
+    numbers = numbers_of(data, table)
     if data.sensitive is not None and pd.api.types.is_numeric_dtype(table[data.sensitive]):
-        parts.append(table[[data.sensitive]].to_numpy(np.float64))
-    return np.hstack(parts)
+        numbers = pd.concat([numbers, table[data.sensitive]], axis=1)
+    return numbers.to_numpy(np.float64)
 
 
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
