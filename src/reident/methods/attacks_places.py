@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
-from reident.methods.households import together
 from reident.methods.nearest import Near, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
@@ -110,7 +109,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     -----
     An intruder who finds a released place and knows the register of homes is left with k persons. The displacement is
     taken from the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are
-    known, they are counted instead of persons, and where they were moved together those with as many and such members.
+    known, those with a person who agrees are counted; `household_join` looks for all members at once.
     """
     from scipy.spatial import cKDTree
 
@@ -125,26 +124,16 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     is_sampled = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord, classes = (values[is_sampled] for values in (persons, rows, chord, classes))
     counts = np.ones(len(persons))
-    households = together(release, knowledge)
-    if households is not None and households.by_place:
-        numbers, first = np.unique(households.homes, return_index=True)
-        at = homes[first[numbers >= 0]]
-        kind_of = households.copies.index.to_frame().set_index("group")["kind"].sort_index()
-        for i, row in enumerate(rows):
-            could_be = np.isin(households.kinds, kind_of.get(households.groups[row], -1))
-            apart = np.linalg.norm(at[could_be] - released[row], axis=1)
-            counts[i] = (apart <= chord[i]).sum()
-    else:
-        unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-        patterns, pattern = agreement.patterns()
-        persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
-        for class_id in np.unique(classes):
-            of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
-            if class_id >= 0:  # a suppressed record agrees with all
-                fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
-            if len(fits):
-                near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
-                counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
+    unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
+    patterns, pattern = agreement.patterns()
+    persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
+    for class_id in np.unique(classes):
+        of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
+        if class_id >= 0:  # a suppressed record agrees with all
+            fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
+        if len(fits):
+            near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
+            counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
     description = "and is left with all who live as near to a released place as its own person"
     assumption = f"{place_known(knowledge, release)}, {description}"
