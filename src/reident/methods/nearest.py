@@ -141,8 +141,9 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     sizes = np.bincount(classes, minlength=n_classes)
     k = min(k, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
-    for start in range(0, len(persons), max(1, _CELLS // n_classes)):
-        chunk = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
+    step = max(1, _CELLS // n_classes)
+    for start in range(0, len(persons), step):
+        chunk = np.arange(start, min(len(persons), start + step))
         total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
             np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))

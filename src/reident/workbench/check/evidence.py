@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_column, kept_columns
+from reident.tables.agreement import KEPT, agreement, compare_column, kept_columns
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, placed_columns
@@ -224,7 +224,8 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     true = data.iloc[own][[*declared.original.values()]].set_axis([*compared], axis=1)
     held = kept_columns(compared, None, None)
     permuted = {name: replace(part, record_codes=rng.permutation(part.record_codes)) for name, part in compared.items()}
-    found, expected = (_with_a_person(parts, held, shown, len(data)) for parts in (compared, permuted))
+    agree = (agreement(parts, held, shown, len(data)) for parts in (compared, permuted))
+    found, expected = (np.isin(each.classes, each.members) for each in agree)
     alike = bool(held) and binom.sf(found.sum() - 1, len(found), expected.mean()) < LEVEL
     if not alike and not any(
         _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
@@ -235,14 +236,6 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
         "If the release was sorted or shuffled after the pairs were written, check it in the order in which it was "
         "written, or give --id COLUMN of both files; a synthetic table needs --control FILE instead of pairs.",
     )  # fmt: skip
-
-
-def _with_a_person(
-    compared: Mapping[str, ComparedColumn], columns: Sequence[str], shown: pd.DataFrame, n_known: int
-) -> BoolArray:
-    """Return for each released record whether a person agrees with it in all of some columns."""
-    found = agreement(compared, columns, shown, n_known)
-    return np.isin(found.classes, found.members)
 
 
 # -- places --------------------------------------------------------------------------------------------------------
