@@ -177,6 +177,10 @@ def read_recipe(path: str | Path) -> Recipe:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     of_schema = ("columns", "crs", "population")
+    if "places" in values:
+        raise ParameterError(
+            "`places` must be left out: the roles latitude and longitude say it, and `crs` beside them"
+        )
     for name in values:
         check_choice(name, "recipe", (*(key for key in Recipe.__dataclass_fields__ if key != "schema"), *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}
