@@ -64,7 +64,30 @@ def read_delimited(
 
 def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str]]:
     """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses."""
-    return _decode(bytes_of(path), encoding, path.name)
+    raw, name = bytes_of(path), path.name
+    if encoding is None:
+        encoding = next((known for mark, known in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
+        if encoding is None and b"\0" in raw:
+            # Of UTF-16 without a mark, every other byte of Latin letters is a zero.
+            halves = {"utf-16-le": raw[1::2], "utf-16-be": raw[::2]}
+            encoding = next((known for known, half in halves.items() if half.count(0) > 0.5 * len(half)), None)
+            if encoding is None or raw.count(0) > 0.5 * len(raw):
+                raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
+        if encoding is None and _decodes(raw, "utf-8"):
+            encoding = "utf-8"
+        if encoding is None:
+            fitting = [candidate for candidate in _OLD_ENCODINGS if _decodes(raw, candidate)]
+            encoding = max(fitting, key=lambda candidate: _share_of_letters(raw, candidate))
+            receipt = f"the bytes are no UTF-8 and were read as {encoding}; if that is wrong, give `encoding`"
+            return raw.decode(encoding), encoding, [receipt]
+    try:
+        return raw.decode(encoding), encoding, []
+    except LookupError:
+        raise ParameterError(
+            f"`encoding` must be one that Python knows, such as utf-8 or latin-1, got {encoding!r}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name!r} could not be read with the encoding {encoding!r}: {error}") from None
 
 
 def rows_of_text(
@@ -133,13 +156,6 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
         text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))
     skips = _skips_blanks(text, separator)
     dialect: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": skips, "strict": True}
-    reader = csv.reader(io.StringIO(text, newline=""), **dialect)
-    try:
-        rows = list(reader)
-    except csv.Error:
-        rows = []
-    if rows and len(rows) == reader.line_num:
-        return [row for row in rows if row], [_BLANKS] if skips and separator != " " else []
     lines = list(io.StringIO(text, newline=""))
     alone = [len(_alone(line, separator, quote)) for line in lines[:SAMPLE]]
     width = mode(filter(None, alone)) if any(alone) else 0
@@ -173,7 +189,7 @@ def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> 
             f"{n_above + first + 1} that closes in line {n_above + last}, while each of these lines has {width} "
             f"fields: take out the quotes or line breaks"
         )
-    receipts = []
+    receipts = [_BLANKS] if skips and separator != " " else []
     if odd:
         listed = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
         receipts.append(f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {listed}")
@@ -225,32 +241,6 @@ def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: i
         names = [name for name in re.split(r"\t" if separator == "\t" else r"\s+", line.strip("# \r")) if name]
         return [names] if len(names) == width and not all(map(NUMBER.fullmatch, names)) else []
     return [row] if len(row) == width and is_record(rows[0], rows[1:RECORDS]) else []
-
-
-def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
-    if encoding is None:
-        encoding = next((known for mark, known in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
-        if encoding is None and b"\0" in raw:
-            # Of UTF-16 without a mark, every other byte of Latin letters is a zero.
-            halves = {"utf-16-le": raw[1::2], "utf-16-be": raw[::2]}
-            encoding = next((known for known, half in halves.items() if half.count(0) > 0.5 * len(half)), None)
-            if encoding is None or raw.count(0) > 0.5 * len(raw):
-                raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
-        if encoding is None and _decodes(raw, "utf-8"):
-            encoding = "utf-8"
-        if encoding is None:
-            fitting = [candidate for candidate in _OLD_ENCODINGS if _decodes(raw, candidate)]
-            encoding = max(fitting, key=lambda candidate: _share_of_letters(raw, candidate))
-            receipt = f"the bytes are no UTF-8 and were read as {encoding}; if that is wrong, give `encoding`"
-            return raw.decode(encoding), encoding, [receipt]
-    try:
-        return raw.decode(encoding), encoding, []
-    except LookupError:
-        raise ParameterError(
-            f"`encoding` must be one that Python knows, such as utf-8 or latin-1, got {encoding!r}"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name!r} could not be read with the encoding {encoding!r}: {error}") from None
 
 
 def _decodes(raw: bytes, encoding: str) -> bool:

@@ -19,7 +19,6 @@ from reident.workbench.dates import (
     impossible_days,
     matches,
     read_dates,
-    read_whole_days,
     without_century,
 )
 from reident.workbench.numerals import AMONG_NUMBERS, NO_ANSWER, NUMBER, count_cells, read_numbers, unit_of
@@ -49,19 +48,13 @@ class Typed:
 
 def file_decimal(table: pd.DataFrame, separator: str) -> str:
     """Tell whether a file of texts writes 1.5 or 1,5: by its columns, else by its separator."""
-    votes = {".": 0, ",": 0}
+    commas = 0
     for name in table.columns:
         cells = [cell.strip() for cell in pd.unique(table[name])[:2000] if cell.strip() not in AMONG_NUMBERS | {""}]
-        fits = {sign: bool(cells) and _share(cells, NUMBER[sign]) > 0.95 for sign in votes}
-        for sign, other in ((".", ","), (",", ".")):
-            votes[sign] += fits[sign] and not fits[other] and any(sign in cell for cell in cells)
-    if votes["."] == votes[","]:
-        return "," if separator == ";" else "."
-    return max(votes, key=lambda sign: votes[sign])
-
-
-def _share(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
-    return float(matches(cells, pattern).mean())
+        signs = [sign for sign, form in NUMBER.items() if cells and matches(cells, form).mean() > 0.95]
+        if len(signs) == 1 and any(signs[0] in cell for cell in cells):
+            commas += 1 if signs == [","] else -1
+    return "," if commas > 0 or (commas == 0 and separator == ";") else "."
 
 
 def type_text(
@@ -90,13 +83,11 @@ def type_text(
     typed = None
     if known and not text:
         no_day = absent | (AMONG_NUMBERS | NO_DAY if guess else set())
-        typed = read_whole_days(wide, no_day)
+        typed = read_dates(wide, no_day)
         if typed is None and numbers:
-            typed = read_numbers(column.name, wide, wide, counts, decimal, absent, guess)
-        if typed is None and numbers and (unit := unit_of(known)):
+            unit = unit_of(known)
             bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
             typed = read_numbers(column.name, bare, wide, counts, decimal, absent, guess)
-        typed = typed or read_dates(wide, no_day)
     if typed is None:
         texts = [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)]
         notes = _written_twice([cell for cell, bare in zip(cells, wide, strict=True) if bare not in absent])

@@ -13,56 +13,52 @@ import pandas as pd
 Values = tuple[Any, str, set[str], list[str], list[str]]
 NO_DAY = {"00.00.0000", "0000-00-00", "00/00/0000", "00000000"}
 #: A day as one whole number; that many different ones are no chance.
-_WHOLE_DAY, _FEW_DAYS = re.compile(r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"), 3
+_WHOLE_DAY, _FEW_DAYS = r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", 3
 #: Texts are days with errors where fewer are impossible.
 _FEW_WRONG = 0.1
 DAYS = (18000101, 20991231)
 _DATES = (
-    (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d", "YYYY-MM-DD"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm:ss"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\.\d{1,9}"), None, "YYYY-MM-DD hh:mm:ss.f"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm"),
+    (r"\d{4}-\d{2}-\d{2}", "%Y-%m-%d", "YYYY-MM-DD"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}", None, "YYYY-MM-DD hh:mm:ss"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\.\d{1,9}", None, "YYYY-MM-DD hh:mm:ss.f"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", None, "YYYY-MM-DD hh:mm"),
     (_WHOLE_DAY, "%Y%m%d", "YYYYMMDD"),
-    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "%d.%m.%Y", "DD.MM.YYYY"),
-    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}"), "%d.%m.%Y %H:%M", "DD.MM.YYYY hh:mm"),
-    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}:\d{2}"), "%d.%m.%Y %H:%M:%S", "DD.MM.YYYY hh:mm:ss"),
-    (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%d/%m/%Y", "DD/MM/YYYY"),
-    (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%m/%d/%Y", "MM/DD/YYYY"),
-    (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d", "YYYY/MM/DD"),
-    (re.compile(r"\d{1,2}[A-Za-z]{3}\d{4}"), "%d%b%Y", "DDMonYYYY"),
-    (re.compile(r"\d{1,2}-[A-Za-z]{3}-\d{4}"), "%d-%b-%Y", "DD-Mon-YYYY"),
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y", "DD.MM.YYYY"),
+    (r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}", "%d.%m.%Y %H:%M", "DD.MM.YYYY hh:mm"),
+    (r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}:\d{2}", "%d.%m.%Y %H:%M:%S", "DD.MM.YYYY hh:mm:ss"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y", "DD/MM/YYYY"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y", "MM/DD/YYYY"),
+    (r"\d{4}/\d{2}/\d{2}", "%Y/%m/%d", "YYYY/MM/DD"),
+    (r"\d{1,2}[A-Za-z]{3}\d{4}", "%d%b%Y", "DDMonYYYY"),
+    (r"\d{1,2}-[A-Za-z]{3}-\d{4}", "%d-%b-%Y", "DD-Mon-YYYY"),
 )
 #: What a text ends with that is a moment of a zone: 13:45Z, 13:45+02:00.
-_ZONE = re.compile(r"(.*\d:\d{2}(?:[\d:.]*)) ?(Z|UTC|[+-]\d{2}:?\d{2})")
+_ZONE = r"(.*\d:\d{2}(?:[\d:.]*)) ?(Z|UTC|[+-]\d{2}:?\d{2})"
 #: Days without a century: 45 may be 1945 or 2045.
 _NO_CENTURY = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}|\d{1,2}-[A-Za-z]{3}-\d{2}")
 
 
-def matches(cells: Sequence[str], pattern: re.Pattern[str]) -> np.ndarray:
+def matches(cells: Sequence[str], pattern: str) -> np.ndarray:
     """Return which cells match a pattern as a whole."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return np.asarray(pc.match_substring_regex(pa.array(cells, pa.string()), f"^(?:{pattern.pattern})$"))
+    return np.asarray(pc.match_substring_regex(pa.array(cells, pa.string()), f"^(?:{pattern})$"))
 
 
-def read_whole_days(cells: list[str], absent: set[str]) -> Values | None:
-    """Read whole numbers that are days, all of them: 19450508."""
-    known = {cell for cell in cells if cell not in absent}
-    if len(known) < _FEW_DAYS or not all(map(_WHOLE_DAY.fullmatch, known)):
-        return None
-    return read_dates(cells, absent)
+def _are(cells: Sequence[str], pattern: str) -> bool:
+    return all(re.fullmatch(pattern, cell) for cell in cells[:100]) and bool(matches(cells, pattern).all())
 
 
 def read_dates(cells: list[str], absent: set[str]) -> Values | None:
-    """Read texts that are days or moments of one form, all of them; None for others."""
+    """Read texts that are days or moments of one form, all of them; None for others, and for few whole numbers."""
     known = [cell for cell in cells if cell not in absent]
     if not known:
         return None
-    if all(map(_ZONE.fullmatch, known[:100])) and matches(known, _ZONE).all():
+    if _are(known, _ZONE):
         return _without_zone(cells, absent)
     for pattern, form, form_name in _DATES:
-        if any(pattern.fullmatch(cell) is None for cell in known[:100]) or not matches(known, pattern).all():
+        if not _are(known, pattern) or (pattern == _WHOLE_DAY and len({*known}) < _FEW_DAYS):
             continue
         try:
             parsed = pd.to_datetime(pd.Series(known), format=form or "ISO8601")
@@ -80,7 +76,7 @@ def read_dates(cells: list[str], absent: set[str]) -> Values | None:
 
 def _without_zone(cells: list[str], absent: set[str]) -> Values | None:
     """Read moments by the clock of their zone."""
-    parted = {cell: match for cell in cells if cell not in absent and (match := _ZONE.fullmatch(cell))}
+    parted = {cell: match for cell in cells if cell not in absent and (match := re.fullmatch(_ZONE, cell))}
     typed = read_dates([parted[cell].group(1) if cell in parted else cell for cell in cells], absent)
     if typed is None:
         return None

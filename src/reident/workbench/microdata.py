@@ -127,7 +127,7 @@ def is_graph(data: Any) -> bool:
 
 def persons_of(network: Network) -> pd.DataFrame:
     """Return the nodes as a table of persons without columns; the index names them."""
-    return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
+    return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object, tupleize_cols=False))
 
 
 def microdata(
@@ -195,10 +195,8 @@ def _relations(network: Network | None) -> Microdata:
         raise ParameterError("`kind` must not be 'network': no relations are given")
     if network.n_nodes < 10:
         raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
-    names = np.empty(network.n_nodes, dtype=object)
-    names[:] = list(network.nodes)
-    index = pd.Index(names, tupleize_cols=False).infer_objects()
-    return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
+    persons = persons_of(network)
+    return Microdata("network", persons.set_axis(persons.index.infer_objects()), [], None, [], {}, network=network)
 
 
 def _plain(data: Any) -> pd.DataFrame:

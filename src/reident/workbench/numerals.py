@@ -25,16 +25,16 @@ AMONG_NUMBERS = NO_ANSWER | {
 _UNIT = re.compile(
     r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg|°)?"
 )
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER = r"[+-]?\d+"
 #: Numbers of batches, which are no powers of ten: 12E3.
-_BATCH = re.compile(r"\d+[eE]\d+")
+_BATCH = r"\d+[eE]\d+"
 #: Thousands by 1'234 or blanks; a minus behind a number, or brackets around it, that make it negative.
 _THOUSANDS = re.compile("(?<=\\d)['\u2019\u00a0\u202f ](?=\\d{3}(?!\\d))")
 _NEGATIVE = re.compile(r"^(?:\((\d[\d.,]*)\)|(\d[\d.,]*)-)$")
-_LEADING_ZERO = re.compile(r"[+-]?0\d.*")
+_LEADING_ZERO = r"[+-]?0\d.*"
 NUMBER = {
-    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?"),
+    ".": r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?",
+    ",": r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?",
 }
 
 
@@ -79,7 +79,7 @@ def read_numbers(
     used = absent | (AMONG_NUMBERS if guess else set())
     cells = _plain_signs(cells)
     known = [cell for cell in cells if cell not in used]
-    if not known or not any(NUMBER[sign].fullmatch(cell) for sign in NUMBER for cell in known[:200]):
+    if not known or not any(map(_number, known[:200])):
         return None
     fits = matches(known, NUMBER[decimal])
     if fits.mean() < 0.95:
@@ -115,15 +115,16 @@ def read_numbers(
     return np.array([read.get(cell) for cell in cells], object), "integer" if whole else "number", used, receipts, []
 
 
+def _number(cell: str) -> bool:
+    return any(re.fullmatch(form, cell) for form in NUMBER.values())
+
+
 def _plain_signs(cells: list[str]) -> list[str]:
     """Return cells with numbers in one spelling; others stay."""
     if not re.search("[\u2212()'\u2019\u00a0\u202f ]|\\d-(\n|$)", "\n".join(cells)):
         return cells
     plain = (_NEGATIVE.sub(r"-\1\2", _THOUSANDS.sub("", cell.replace("\u2212", "-"))) for cell in cells)
-    return [
-        text if any(number.fullmatch(text) for number in NUMBER.values()) else cell
-        for cell, text in zip(cells, plain, strict=True)
-    ]
+    return [text if _number(text) else cell for cell, text in zip(cells, plain, strict=True)]
 
 
 def unit_of(known: list[str]) -> str:

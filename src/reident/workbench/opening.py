@@ -193,9 +193,9 @@ def open_file(
 #: The kinds of file that an option is about.
 _KINDS_OF_OPTION = {
     **dict.fromkeys(("separator", "decimal", "encoding"), DELIMITED),
-    "sheet": tuple(f".{kind}" for kind in EXCEL),
+    "sheet": EXCEL,
     "layer": GEOGRAPHIC,
-    "names": (*DELIMITED, *(f".{kind}" for kind in EXCEL)),
+    "names": (*DELIMITED, *EXCEL),
 }
 
 
@@ -213,7 +213,7 @@ def describe(
     changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = geometry_of(cells)
     typed: dict[str, Typed] = {}
-    written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
+    written = _texts_of_excel(cells) if f".{source.get('kind')}" in EXCEL else []
     sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:

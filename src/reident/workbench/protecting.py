@@ -59,14 +59,14 @@ def released_columns(dataset: Dataset, result: Made, names: Sequence[str]) -> An
         geometry = table.geometry.name
         with_geometry = moved or geometry in names
         return table[[*(name for name in listed if name != geometry), *([geometry] if with_geometry else [])]]
-    if dataset.places is None:
+    places, true = dataset.places, plain_table(dataset.data)
+    if places is None:
         return pd.DataFrame(table[listed])
     listed = [name for name in listed if name not in (LAT, LON)]
     if moved:
-        return with_coordinates(table[[*listed, LAT, LON]], plain_table(dataset.data), dataset.places, dataset.crs)
-    if result.places == "true" and {*dataset.places} <= {*names}:
-        true = plain_table(dataset.data).loc[table.index]
-        cells = table[listed].assign(**{name: true[name] for name in dataset.places})
+        return with_coordinates(table[[*listed, LAT, LON]], true, places, dataset.crs)
+    if result.places == "true" and {*places} <= {*names}:
+        cells = table[listed].assign(**true.loc[table.index, [*places]])
         return cells[[name for name in true.columns if name in cells.columns]]
     return pd.DataFrame(table[listed])
 

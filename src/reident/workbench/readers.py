@@ -27,10 +27,10 @@ GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: What a reader gives: the table, what was found about the file, receipts and notes.
 _Read = tuple[Any, dict[str, Any], list[str], list[str]]
 DELIMITED, PACKED = (".csv", ".tsv", ".txt"), (".gz", ".bz2", ".xz")
-EXCEL = ("xlsx", "xlsm")
+EXCEL = (".xlsx", ".xlsm")
 #: What a file of each kind begins with: its name alone decides nothing, or a name would choose what reads the content.
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
-    **dict.fromkeys((".xlsx", ".xlsm"), (b"PK\x03\x04",)),
+    **dict.fromkeys(EXCEL, (b"PK\x03\x04",)),
     **dict.fromkeys((".parquet", ".pq"), (b"PAR1",)),
     **dict.fromkeys((".sav", ".zsav"), (b"$FL2", b"$FL3")),
     ".dta": (b"<stata_dta>", *(bytes([version]) for version in (105, 108, 110, 111, 112, 113, 114, 115))),
@@ -287,7 +287,7 @@ def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list
 #: By the end of the name.
 READERS: dict[str, Any] = {
     **dict.fromkeys(DELIMITED, _read_text),
-    **dict.fromkeys((f".{kind}" for kind in EXCEL), _read_excel),
+    **dict.fromkeys(EXCEL, _read_excel),
     **dict.fromkeys((".parquet", ".pq"), _read_parquet),
     **dict.fromkeys((".dta", ".sav", ".zsav", ".por"), _read_labelled),
     **dict.fromkeys(GEOGRAPHIC, _read_geographic),
