@@ -189,7 +189,15 @@ def record_linkage(
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
     rng: np.random.Generator,
 ) -> Outcome:
-    """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`."""
+    """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`.
+
+    Notes
+    -----
+    Match weights of Fellegi and Sunter are estimated without true pairs; persons are drawn to keep it short.
+    """
+    if distance == "probabilistic":
+        n = max(20, _MOST_PAIRS // max(1, len(release.table)))
+        knowledge = knowledge.of(np.sort(rng.permutation(len(knowledge.known))[:n]))
     return _link(release, knowledge, rng, distance)
 
 
@@ -213,12 +221,6 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     by = distance if isinstance(distance, str) else "a learned distance"
     description = f"{knows(knowledge.compared(release))}, and takes the record nearest by {by}"
     return Outcome(claims, "identity", description)
-
-
-def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
-    sample = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
-    return _link(release, knowledge.of(sample), rng, "probabilistic")
 
 
 #: Pairs of records whose match weights are computed.

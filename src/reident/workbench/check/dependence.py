@@ -78,11 +78,6 @@ class Features:
         return np.nan_to_num(np.column_stack(parts).astype(float), nan=-1e9)
 
 
-def power_is_low(features: Features) -> bool:
-    """Tell whether there are too few pairs to find a dependence."""
-    return len(features.rows) < FEWEST
-
-
 def ordered(column: pd.Series) -> FloatArray:
     """Return a column as numbers, else as the order of its texts."""
     numbers = as_numbers(column)
@@ -194,7 +189,7 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
         best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
             return best[1]
-    if not learned or power_is_low(features):
+    if not learned or len(features.rows) < FEWEST:
         return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)
     if classes is None:

@@ -77,10 +77,10 @@ class Evidence:
         """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
         secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
-        guarded = {}
-        for name, values in known.guarded.items():
-            has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
-            guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
+        guarded = {
+            name: list(secrets[name][places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0].unique())
+            for name, values in known.guarded.items()
+        }
         return replace(known, secrets=secrets, guarded=guarded)
 
 
