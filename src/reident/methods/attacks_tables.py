@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
-from reident.methods.nearest import Near, near_records, posterior
+from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
@@ -291,8 +292,7 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     near, _ = near_records(release, knowledge, knowledge.sample(rng))
     persons = np.repeat(near.persons, near.rows.shape[1])
     agrees = knowledge.agreement(release).holds(persons, near.rows.ravel()).reshape(near.rows.shape)
-    gaps = np.where(agrees, near.gaps, np.inf)
-    rows = np.where(agrees, near.rows, -1)
-    inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
+    rows, gaps = np.where(agrees, near.rows, -1), np.where(agrees, near.gaps, np.inf)
+    inside = replace(near, rows=rows, gaps=gaps, sizes=near.sizes * agrees, cut=np.zeros_like(near.cut))
     description = f"{knows(columns)}, and takes the nearest value of the class"
     return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)
