@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
 from reident.base import FloatArray, IntArray
 from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
 from reident.location.joint_fit import Equations, fit_all
-from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
@@ -97,10 +96,13 @@ class LocalMap:
         filled = np.isfinite(values).sum(axis=1)
         columns = np.argsort(-filled, kind="stable")[:_SEED_COLUMNS]
         columns = columns[filled[columns] >= 6]
-        between = _filled(between)
-        if not np.isfinite(between).all() or columns.size < 4:
+        if columns.size < 4:
             return False
-        seed = _Seed(values[columns], between, self.tol)
+        # Short released distances of many sets are nearly the true ones: some set looks along almost every line.
+        is_missing = np.isnan(between)
+        between = np.where(is_missing, 0.0, between)
+        rough = fit_shape(between, np.where(is_missing, np.inf, np.maximum(0.05 * between, 0.3)))
+        seed = _Seed(values[columns], rough.x, self.tol)
         right = np.abs(seed.residual) < self.tol
         by_column = np.bincount(seed.column[right], minlength=columns.size)
         by_record = np.bincount(seed.record[right], minlength=members.size)
@@ -271,13 +273,11 @@ class LocalMap:
 
 
 class _Seed:
-    """Places of a few records, and one reference and shift a column, from released distances and values (c, m)."""
+    """Places of a few records, and one reference and shift a column, from rough places and values (c, m)."""
 
-    def __init__(self, values: FloatArray, between_km: FloatArray, tol: float) -> None:
-        self.values, self.tol = values, tol
+    def __init__(self, values: FloatArray, x: FloatArray, tol: float) -> None:
+        self.values, self.x, self.tol = values, x, tol
         self.column, self.record = np.nonzero(np.isfinite(values))
-        # Short released distances of many sets are nearly the true ones: some set looks along almost every line.
-        self.x = _rough_places(between_km)
         c = len(values)
         self.sign, self.shift, self.r = np.ones(c), np.zeros(c), np.zeros((c, 3))
         for i in range(c):
@@ -327,34 +327,3 @@ class _Seed:
                         best, flipped = cost, True
                         self.sign[i], self.shift[i], self.r[i] = sign, shift, r
         return flipped
-
-
-def _filled(km: FloatArray) -> FloatArray:
-    """Return distances with the shortest way over one other record in the place of a missing one."""
-    by_way = np.where(np.isnan(km), np.inf, km)
-    return np.where(np.isnan(km), (by_way[:, :, None] + by_way[None]).min(axis=1), km)
-
-
-def _rough_places(km: FloatArray) -> FloatArray:
-    """Return points on the sphere, about its first axis, with roughly the given distances: scaling, then a fit."""
-    n = len(km)
-    centring = np.eye(n) - 1 / n
-    values, vectors = np.linalg.eigh(-0.5 * centring @ km**2 @ centring)
-    start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
-    a, b = np.triu_indices(n, 1)
-    weight = 1 / np.maximum(0.05 * km[a, b], 0.3)
-
-    def misfit(flat: FloatArray) -> tuple[float, FloatArray]:
-        plane = flat.reshape(n, 2)
-        apart = plane[a] - plane[b]
-        length = np.sqrt((apart**2).sum(axis=1) + 1e-9)
-        e = (length - km[a, b]) * weight
-        pull = (2 * e / (1 + e**2 / 9) * weight / length)[:, None] * apart
-        slope = np.zeros((n, 2))
-        np.add.at(slope, a, pull)
-        np.add.at(slope, b, -pull)
-        return float(9 * np.log1p(e**2 / 9).sum()), slope.ravel()
-
-    plane = minimize(misfit, start.ravel(), jac=True, method="L-BFGS-B").x.reshape(n, 2)
-    on_sphere = np.column_stack([np.full(n, RADIUS_KM), plane])
-    return np.asarray(on_sphere / np.linalg.norm(on_sphere, axis=1, keepdims=True))

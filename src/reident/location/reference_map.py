@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,6 @@ _SLACK = 3.0
 # Ranks of the records, by how close their neighbours lie, from which a map is begun: neither the tightest towns, whose
 # records share all their references, nor the loneliest.
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
-# Without labels, distances that agree up to so many tolerances count as one.
-_SURE = 100
-# Pairs that then suggest motions: nearly every one suggests the right one.
-_PAIRS = 100
 # A map of fewer records is not reported.
 _FEWEST = 8
 
@@ -258,56 +254,11 @@ def _register(
     km = gaps_km(x[:, None], x[None])
     km = (km + km.T) / 2
     np.fill_diagonal(km, 0.0)
-    linkage = None if quasi else _register_by_places(x, km, table.index[island.located], known, _SURE * island.tol, rng)
-    if linkage is None:
-        linkage = registration_attack((table[island.located], km), known, quasi=quasi, rng=rng)
+    linkage = registration_attack((table[island.located], km), known, quasi=quasi, rng=rng)
     found = unit_vectors(linkage.positions["lat_deg"], linkage.positions["lon_deg"])
     if np.isfinite(found).all():
         island.turn(procrustes(x, found))
     return linkage
-
-
-def _register_by_places(
-    x: FloatArray, km: FloatArray, index: pd.Index, known: Any, tol: float, rng: np.random.Generator
-) -> Localisation | None:
-    """Register without labels where distances are so sure that they identify the places of both files.
-
-    These places replace labels, so that their agreement is no evidence: the p-value is 1.
-    """
-    known_table, y = check_known_places(known)
-    which = _common_places(km, gaps_km(y[:, None], y[None]), tol)
-    common = which >= 0
-    if common.sum() < _FEWEST:
-        return None
-    points, partners = x[common], y[which[common]]
-    if np.median(gaps_km(points @ procrustes(points, partners).T, partners)) > tol:
-        return None
-    labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=index)
-    at = np.arange(len(y))
-    lat, lon = degrees(y)
-    places = {"place": np.where(np.isin(at, which), at, -2), "lat_deg": lat, "lon_deg": lon}
-    places_table = pd.DataFrame(places, index=known_table.index)
-    found = registration_attack((labels, km), places_table, quasi="place", n_pairs=_PAIRS, rng=rng)
-    return replace(found, p_value=1.0)
-
-
-def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray:
-    """Return the point of another file with the same distances to common points, for each point; -1 for none."""
-    (i, j), (a, b) = np.triu_indices(len(km), 1), np.triu_indices(len(known_km), 1)
-    order = np.argsort(known_km[a, b])
-    a, b = a[order], b[order]
-    first = np.searchsorted(known_km[a, b], km[i, j] - tol)
-    n_matches = np.searchsorted(known_km[a, b], km[i, j] + tol) - first
-    pair = np.repeat(np.arange(len(i)), n_matches)
-    match = np.arange(len(pair)) + np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches)
-    votes = np.zeros((len(km), len(known_km)))
-    for point in (i[pair], j[pair]):
-        for partner in (a[match], b[match]):
-            np.add.at(votes, (point, partner), 1)
-    by_chance = votes.sum() / votes.size
-    best = votes.argmax(axis=1)
-    is_sure = votes.max(axis=1) > by_chance + 6 * np.sqrt(by_chance) + 4
-    return np.where(is_sure & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
 
 
 def _tables(
