@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
+from reident.kernels.location import trilateration, trilateration_columns
 from reident.location.joint_fit import Equations, fit_all
-from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
+from reident.location.spherical_mds import fit_shape, gaps_km
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
@@ -27,8 +27,6 @@ _LARGE, _FURTHER_KM, _FURTHER = 40, 0.3, ((6, 4, 1), (5, 4, 4), (5, 3, 8), (4, 3
 _SURE, _ROUGH = 10, 3
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
-# Secret points that are guessed at once.
-_GUESSES = 20_000
 
 
 class LocalMap:
@@ -127,23 +125,11 @@ class LocalMap:
             added += trilateration.add_references(self.f, *known, references, self.support_ratio, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
-            if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
-                added = self._add_by_guesses()
             if added == 0:
                 level += 1
                 self._forget()
             elif level and (added > 5 or level == len(levels) - 1):
                 level = 0
-
-    def _add_by_guesses(self, needed: int = 4) -> int:
-        """Place records by secret points that are not confirmed yet; return how many."""
-        guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
-        known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
-        m = trilateration_guesses.guess_references(*known, guessed, sets)
-        added = trilateration_guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
-        if added:
-            self._forget()
-        return int(added)
 
     def forget_contradicted(self, slack_km: float) -> None:
         """Drop the records with places nearer together than released distances allow, the worst first."""
@@ -155,10 +141,7 @@ class LocalMap:
             short[worst], short[:, worst] = False, False
 
     def forget_unconfirmed(self) -> None:
-        """Drop the records, those of the seed too, with fewer agreeing values than any record needs.
-
-        Exact places that two guessed circles gave stay only where a fourth value confirms them.
-        """
+        """Drop the records, those of the seed too, with fewer agreeing values than any record needs."""
         deviation, _ = self.deviations()
         needed = max(4, min(records for records, _, _ in self.rules))
         self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
@@ -199,61 +182,6 @@ class LocalMap:
         points, self.shift, _ = fit_all(points, self.shift, equations, 3 * self.tol, 4, damp=1e-6)
         self.x[self.located] = points[:n][self.located]
         self.references[np.arange(_MOST) < self.counts[:, None]] = points[n:]
-
-    def agrees(self, other: LocalMap) -> bool:
-        """Return whether signs and shifts, which belong to the release, not to a frame, equal those of another map."""
-        both = (self.sign != 0) & (other.sign != 0)
-        same = (self.sign == other.sign) & (np.abs(self.shift - other.shift) < 20 * self.tol)
-        return bool(both.sum() >= 3 and same[both].all())
-
-    def inherit(self, other: LocalMap) -> None:
-        """Take over signs and shifts that another island knows."""
-        new = (self.sign == 0) & (other.sign != 0)
-        self.sign[new], self.shift[new] = other.sign[new], other.shift[new]
-        self._forget()
-
-    def join(self, other: LocalMap) -> bool:
-        """Join another island by the records and secret points that both hold; return whether they fit."""
-        shared = self.located & other.located
-        points, other_points = self._shared_references(other)
-        to_points = np.concatenate([self.x[shared], points])
-        from_points = np.concatenate([other.x[shared], other_points])
-        if len(to_points) < (3 if self.tol <= _SUREST_KM else 4):
-            return False
-        motion = procrustes(from_points, to_points)
-        if np.median(gaps_km(from_points @ motion.T, to_points)) > 20 * self.tol:
-            return False
-        new = other.located & ~self.located
-        self.x[new], self.located[new] = other.x[new] @ motion.T, True
-        self.inherit(other)
-        for i in np.flatnonzero(other.counts):
-            for r in other.references[i, : other.counts[i]] @ motion.T:
-                apart = gaps_km(self.references[i, : self.counts[i]], r)
-                if (apart > max(0.05, 20 * self.tol)).all() and self.counts[i] < _MOST:
-                    self.references[i, self.counts[i]] = r
-                    self.counts[i] += 1
-        return True
-
-    def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
-        """Return the secret points that two islands share, by the distances between them, which no motion changes."""
-        points, other_points = self.flat_references(), other.flat_references()
-        sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
-        km = gaps_km(points[:, None], points[None])
-        votes = np.zeros((len(other_points), len(points)), dtype=np.int64)
-        same = other_sets[:, None] == sets
-        for p in range(len(other_points)):
-            for q in range(p):
-                apart = gaps_km(other_points[p], other_points[q])
-                rows, columns = np.flatnonzero(same[p]), np.flatnonzero(same[q])
-                fits = np.abs(km[np.ix_(rows, columns)] - apart) < self.tol
-                if apart > 1.0 and fits.any():
-                    row, column = np.argwhere(fits)[0]
-                    votes[p, rows[row]] += 1
-                    votes[q, columns[column]] += 1
-        if not votes.size:
-            return np.empty((0, 3)), np.empty((0, 3))
-        sure = np.flatnonzero(votes.max(axis=1) >= 2)
-        return points[votes[sure].argmax(axis=1)], other_points[sure]
 
     def flat_references(self) -> FloatArray:
         """Return the references of all sets, one set after the other."""
