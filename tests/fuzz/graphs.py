@@ -8,10 +8,11 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 import naive_propagation
 from fuzz import Case
 from fuzz.draws import edges, graph, rows, some, wide_graph
+from reident.base import DataError
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
 from reident.networks import clustering_coefficient, diameter, path_lengths
-from reident.networks.graph import Network
+from reident.networks.graph import Network, _checked
 from reident.networks.link_prediction import _scores
 from reident.networks.planted_cut import _group_labels
 
@@ -34,16 +35,15 @@ def net(dense):
     return Network(*rows(dense), range(len(dense)))
 
 
-def flaw(lists):
-    for u, row in enumerate(lists):
-        for place, v in enumerate(row):
-            if v == u:
-                return u, v, 1
-            if v in row[:place]:
-                return u, v, 2
-            if u not in lists[v]:
-                return u, v, 3
-    return -1, -1, 0
+def is_accepted(lists):
+    try:
+        return bool(_checked(Network(*as_rows(lists), range(len(lists))), "graph"))
+    except DataError:
+        return False
+
+
+def is_simple(lists):
+    return all(v != u and row.count(v) == 1 and u in lists[v] for u, row in enumerate(lists) for v in row)
 
 
 def draw_pairs(rng):
@@ -273,7 +273,7 @@ def groups_ref(dense, k):
 
 CASES = [
     Case(("edge_groups.scan", "edge_groups.peel"), draw_groups, groups_comp, groups_ref),
-    Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
+    Case(("graph.checked",), draw_flawed, is_accepted, is_simple),
     Case(("network.triangles", "network.distances_from"), lambda rng: (wide_graph(rng, 2),), metrics_comp, metrics_ref),
     Case(("graph.components",), lambda rng: (graph(rng),), lambda d: net(d).components(), components_ref),
     Case(("network.bound_diameter",), lambda rng: (graph(rng), int(rng.integers(1, 10))), diameter_comp),
