@@ -1,5 +1,4 @@
 import itertools
-import math
 
 import networkx as nx
 import numpy as np
@@ -11,9 +10,8 @@ from fuzz.draws import edges, graph, rows, some, wide_graph
 from reident.base import DataError
 from reident.cliques.quasi import _grow_again
 from reident.kernels.networks import network, planted, propagation
-from reident.networks import clustering_coefficient, diameter, path_lengths
+from reident.networks import clustering_coefficient, link_scores, path_lengths
 from reident.networks.graph import Network, _checked
-from reident.networks.link_prediction import _scores
 from reident.networks.planted_cut import _group_labels
 
 
@@ -56,7 +54,7 @@ def metrics_comp(dense):
     graph = nx.from_numpy_array(dense)
     lengths = path_lengths(graph)
     clustering = [clustering_coefficient(graph, variant=variant) for variant in ("mean", "global", "defined")]
-    ends = lengths.diameter_low, lengths.diameter_high, diameter(graph, exact_limit=0)
+    ends = lengths.diameter_low, lengths.diameter_high, path_lengths(graph, exact_limit=0).diameter_low
     return [lengths.average, lengths.share_connected, *ends, *clustering]
 
 
@@ -97,16 +95,13 @@ def attached_comp(n, m, seed):
 
 
 def scores_comp(dense, pairs):
-    kinds = ("common_neighbours", "adamic_adar", "resource_allocation")
-    return np.column_stack([_scores(net(dense), pairs[:, 0], pairs[:, 1], kind) for kind in kinds])
+    return link_scores(net(dense), pairs.tolist())
 
 
 def scores_ref(dense, pairs):
-    found = []
-    for u, v in pairs.tolist():
-        shared = [int(dense[w].sum()) for w in np.flatnonzero(dense[u] & dense[v])]
-        found.append((len(shared), sum(1 / math.log(d) for d in shared), sum(1 / d for d in shared)))
-    return np.array(found).reshape(-1, 3)
+    """Return the cosine of the neighbourhoods; an edge between the two does not count."""
+    near = [[set(np.flatnonzero(dense[w]).tolist()) - {u, v} for w in (u, v)] for u, v in pairs.tolist()]
+    return np.array([len(a & b) / max(1, len(a) * len(b)) ** 0.5 for a, b in near])
 
 
 def draw_planted(rng):
@@ -278,7 +273,7 @@ CASES = [
     Case(("graph.components",), lambda rng: (graph(rng),), lambda d: net(d).components(), components_ref),
     Case(("network.bound_diameter",), lambda rng: (graph(rng), int(rng.integers(1, 10))), diameter_comp),
     Case(("network.attach_preferentially",), draw_attached, attached_comp),
-    Case(("link_prediction.scores",), draw_pairs, scores_comp, scores_ref),
+    Case(("link_prediction.link_scores",), draw_pairs, scores_comp, scores_ref),
     Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),
     Case(("quasi_clique.grow", "clique_climb.random_number"), draw_product, quasi_comp),
     Case(("propagation.propagate_mapping",), draw_propagation, propagation_comp),

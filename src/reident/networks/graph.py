@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import BoolArray, DataError, IntArray, is_row
-from reident.networks._reading import read_raw
+from reident.base import BoolArray, DataError, IntArray, check_names, is_row
+from reident.networks._reading import read_edges
 
 _MOST_NODES = 2**31 - 2
 
@@ -175,6 +175,14 @@ def incidence(u: Any, v: Any, n: int) -> tuple[IntArray, IntArray, IntArray]:
     return indptr, order // 2, ends[:, ::-1].ravel()[order]
 
 
+def rows_of(network: Network | DirectedNetwork, nodes: Any, name: str) -> list[int]:
+    """Return the rows of nodes; one that the network lacks is refused."""
+    listed = check_names(nodes, name)
+    if absent := [node for node in listed if node not in network.positions]:
+        raise DataError(f"`{name}` must name nodes of the network, got {absent[0]!r}")
+    return [network.positions[node] for node in listed]
+
+
 def as_network(graph: Any, name: str = "graph") -> Network:
     """Return a graph in the inner form, checked to be simple and undirected.
 
@@ -214,14 +222,15 @@ def read_network(
     path: str | Path, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Network:
     """Read an undirected graph from a file; see `reident.networks.read_graph`."""
-    raw = read_raw(path, columns, names=names, simplify=simplify)
-    return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
+    return network_from_edges(*read_edges(path, columns, names=names, simplify=simplify))
 
 
 def relabelled(network: Network, other: Network) -> Network:
-    """Return a network with its rows in the order of another's; both have the same nodes."""
+    """Return a release with its rows in the order of the original's; both have the same nodes."""
     if list(network.nodes) == list(other.nodes):
         return network
+    if set(network.nodes) != set(other.nodes):
+        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
     return reordered(network, np.array([other.positions[node] for node in network.nodes]), other.nodes)
 
 

@@ -132,16 +132,9 @@ def implant_by_cut(
         rigid = _holds_together(joined, b) and is_rigid(joined, degrees)
         if rigid:
             break
-    planted, names = plant(network, joined, [(target, x) for x, target in enumerate(wanted)])
-    return Plan(
-        network=planted,
-        nodes=names,
-        joined=joined,
-        degrees=degrees,
-        parent=np.full(k, -1),
-        links={network.nodes[target]: frozenset({x}) for x, target in enumerate(wanted)},
-        is_rigid=rigid,
-    )
+    outer = [(target, x) for x, target in enumerate(wanted)]
+    links = {target: frozenset({x}) for target, x in outer}
+    return plant(network, joined, outer, parent=np.full(k, -1), links=links, is_rigid=rigid)
 
 
 def _holds_together(joined: BoolArray, b: int) -> bool:
