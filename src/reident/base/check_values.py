@@ -5,6 +5,7 @@ Every message names the parameter in backticks, the rule, the value, and the rea
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
@@ -225,23 +226,14 @@ def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
 
 def check_plain(value: Any, name: str) -> None:
     """Require a plain JSON value: it means the same in every process, in a file, and in a notebook."""
-    if value is None or type(value) in (bool, int, str):
-        return
-    if type(value) is float:
-        if not math.isfinite(value):
-            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
-    elif type(value) is list:
-        for item in value:
-            check_plain(item, name)
-    elif type(value) is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
-            check_plain(item, name)
-    else:
+    try:
+        is_plain = repr(json.loads(json.dumps(value, allow_nan=False))) == repr(value)
+    except (TypeError, ValueError):
+        is_plain = False
+    if not is_plain:
         advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
         raise ParameterError(
-            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
+            f"`{name}` must be a plain JSON value (None, bool, int, finite float, str, list, dict with text keys), "
             f"got {value!r} of type {type(value).__name__}{advice}"
         )
 

@@ -18,10 +18,10 @@ from reident.base import (
     RNGLike,
     SearchLimitWarning,
     Whole,
-    check_array,
     check_flag,
     check_integer,
     check_rng,
+    check_vector,
     checked,
 )
 from reident.networks._probing import Probe, nearest_degrees, probe_batch, probe_literal
@@ -121,17 +121,12 @@ def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bo
 
 
 def _check_degrees(degrees: Any) -> IntArray:
-    values = check_array(degrees, "degrees", None)
-    if values.ndim != 1 or values.size == 0:
-        raise DataError(f"`degrees` must be a non-empty vector, got shape {values.shape}")
-    if not np.issubdtype(values.dtype, np.integer):
-        raise DataError(f"`degrees` must be whole numbers, got {values.dtype}")
-    bad = np.flatnonzero((values < 0) | (values >= len(values)))
-    if bad.size:
-        raise DataError(
-            f"`degrees` must lie in [0, {len(values) - 1}], got {values[bad[0]]} at position {bad[0]}: "
-            "a simple graph's node has at most n - 1 neighbours"
-        )
+    values = check_vector(degrees, "degrees")
+    n = len(values)
+    bad = np.flatnonzero((values < 0) | (values >= n) | (values % 1 != 0))
+    if bad.size or not n:
+        found = f"{values[bad[0]]:g} at position {bad[0]}" if n else "none"
+        raise DataError(f"`degrees` must be whole numbers from 0 to n - 1, of n nodes at least one, got {found}")
     return values.astype(np.int64)
 
 
