@@ -68,6 +68,8 @@ def check_real(
     below = number <= low if open_low else number < low
     above = number >= high if open_high else number > high
     if not math.isfinite(number) or below or above:
+        if not why and (low, high) == (0, 1) and 1 < number <= 100:
+            why = f"a share of 1: did you mean {number / 100:g}?"
         allowed = interval(low, high, open_low, open_high)
         raise ParameterError(f"`{name}` must lie in {allowed} and be finite, got {value!r}{_because(why)}")
     return number

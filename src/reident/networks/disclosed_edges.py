@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, FloatArray, IntArray, Real, checked
+from reident.base import DataError, FloatArray, IntArray, Real, checked, ratio
 from reident.networks.graph import Network, as_network, network_from_edges, relabelled
 
 
@@ -84,7 +84,7 @@ def edge_disclosure(
 def class_posteriors(network: Network) -> tuple[IntArray, FloatArray]:
     """Return each node's class of degree, and the share of joined pairs between any two classes."""
     ids, joined, possible = class_pairs(network)
-    return ids, np.divide(joined, possible, out=np.zeros(joined.shape), where=possible > 0)
+    return ids, ratio(joined, possible)
 
 
 def class_pairs(network: Network) -> tuple[IntArray, IntArray, IntArray]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, IntArray, SearchLimitWarning, Whole, check_instance, checked
+from reident.base import DataError, IntArray, SearchLimitWarning, Whole, check_instance, checked, ratio
 from reident.networks.graph import Network, as_directed_network, as_network, rows_of
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
@@ -202,10 +202,10 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
         raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
     degrees = network.degrees.astype(np.float64)
     pairs = degrees * (degrees - 1) / 2
-    local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    local = ratio(triangles(network.indptr, network.indices), pairs)
     out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
     returned = out + back - network.degrees
-    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
+    one_sided = ratio(out - returned, out)
     n_pairs = suspects.sum() * (~suspects).sum()
     smallest = suspects.sum() * (suspects.sum() + 1) / 2
     ranks = (rankdata(score)[suspects].sum() for score in (degrees, -local, one_sided))
