@@ -10,6 +10,7 @@ import pytest
 import reident as rd
 from commands import call
 from judged import attacked, records
+from reident.workbench.candidates import Evaluator
 from reident.workbench.making import Step
 from reident.workbench.microdata import persons_of
 from reident.workbench.ru_map import tried_releases
@@ -25,7 +26,7 @@ def judged(graph, methods, **options):
     data = records(graph, quasi=(), kind="network")
     tried = tried_releases(data, methods, len(data.table))[0]
     steps = [Step("naive"), *(step for step in tried if step.entry.name != "naive")]
-    return search_release(rd.Dataset(graph), [steps], **{"limit": 0.25, "draws": 2, "seed": 1, **options})
+    return search_release(Evaluator(rd.Dataset(graph), **{"limit": 0.25, "draws": 2, "seed": 1, **options}), [steps])
 
 
 def test_where_everybody_looks_alike_other_names_are_enough():

@@ -42,9 +42,10 @@ def search(persons, folder):
     table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
     places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
-        rd.Dataset(persons, quasi=["sex", "age"]), [[*table, None], [*places, None]], limit=0.2, draws=2,
+        Evaluator(rd.Dataset(persons, quasi=["sex", "age"]), limit=0.2, draws=2),
+        [[*table, None], [*places, None]],
         cache=folder,
-    )  # fmt: skip
+    )
 
 
 def counted(monkeypatch, stop_after=None, how=None):
@@ -102,7 +103,7 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
 def test_records_left_out_are_counted_in_records_where_persons_have_several():
     twice = pd.concat([people().assign(pid=range(120))] * 2, ignore_index=True)[["sex", "age", "ill", "pid"]]
     steps = [[Step("mondrian", k=60)]]
-    found = search_release(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), steps, limit=0.2, draws=1)
+    found = search_release(Evaluator(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), limit=0.2, draws=1), steps)
     assert found.passed
     assert "leaves out" not in found.sentence
     fewer = replace(found, released=found.released.iloc[:200], evaluator=replace(found.evaluator, scale=10.0))
@@ -114,7 +115,7 @@ def test_a_release_is_judged_as_check_reads_its_cells():
     """Means of groups were numbers with noise to the search, and labels of groups to the check that it printed."""
     table = drawn(300, 0, region=(1, 6), sex=(1, 3), age=(16, 95), ill=lambda rng, n: (rng.random(n) < 0.1).astype(int))
     dataset, step = rd.Dataset(table, quasi=["region", "sex", "age"], sensitive="ill=1"), Step("microaggregation", k=10)
-    found = search_release(dataset, [[step]], others=["ill"])
+    found = search_release(Evaluator(dataset, ["ill"]), [[step]])
     release = rd.protect(dataset, step)
     verdict = rd.check(release, dataset, release.rows, attacks="quick")
     assert found.candidates["share_above_limit"].tolist() == [verdict.share_above_limit] != [0]

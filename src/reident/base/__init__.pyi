@@ -75,6 +75,7 @@ from .outputs import publish_folder as publish_folder
 from .outputs import record_files as record_files
 from .outputs import working as working
 from .rates import Rate as Rate
+from .rates import ratio as ratio
 from .rates import wilson_interval as wilson_interval
 from .rng import check_rng as check_rng
 from .rng import stable_hash as stable_hash

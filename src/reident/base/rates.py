@@ -1,11 +1,14 @@
-"""Shares of successes: Wilson's interval, and the gain of an attack over its control."""
+"""Shares, and Wilson's interval of a share of successes."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from reident.base.check_values import check_integer, check_real
+from reident.base.types import FloatArray
 
 
 class Rate(NamedTuple):
@@ -22,6 +25,12 @@ class Rate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def ratio(part: Any, whole: Any) -> FloatArray:
+    """Return `part` over `whole`, element by element, 0 where `whole` is 0."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.divide(part, whole, out=np.zeros(whole.shape), where=whole > 0)
 
 
 def wilson_interval(successes: float, trials: int, *, level: float = 0.95) -> Rate:

@@ -30,7 +30,7 @@ CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
 #: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
-CHOICE: Parameters = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+CHOICE: Parameters = {"suppression_limit": 0.05, "loss": "released_discernibility"}
 
 #: A public range for height: no adult is expected outside.
 PUBLIC_BOUNDS_CM = (120.0, 220.0)

@@ -75,7 +75,6 @@ ANONYMISERS: tuple[Entry, ...] = (
     _distances(
         "lipschitz_embedding", "Lipschitz embedding", "Kroll and Schnell (2016)", "lipschitz_embedding:embed_distances",
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
-        tolerance="intervals",
     ),
     _table(
         "k_anonymity", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
@@ -84,7 +83,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "anonymisation:k_anonymise",
-        fixed={"method": "mondrian"}, takes="suppression_limit charge_suppressed", start={"k": 5},
+        fixed={"method": "mondrian"}, takes="suppression_limit", start={"k": 5},
         grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
@@ -136,13 +135,12 @@ _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
 def _attack(
-    data: str, module: str, needs: str, name: str, label: str, source: str, *,
-    also: str = "", measure: str = "", function: str = "", takes: str = "", **fields: Any,
+    data: str, module: str, needs: str, name: str, label: str, source: str, *, also: str = "", function: str = "",
+    **fields: Any,
 ) -> Entry:  # fmt: skip
-    start = {**fields.pop("start", {}), **({"measure": measure} if measure else {})}
     return Entry(
-        name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label, start=start,
-        takes=f"release knowledge {takes}", needs=f"{needs} {also}".strip(), **fields,
+        name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label,
+        takes="release knowledge", needs=f"{needs} {also}".strip(), **fields,
     )  # fmt: skip
 
 
@@ -151,7 +149,7 @@ _by_value = partial(_attack, "table", "values", "labels sensitive")
 _by_place, _by_network = partial(_attack, "places", "places", "points"), partial(_attack, "network", "networks", "")
 _by_distance = partial(_attack, "places", "distances", "")
 
-#: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
+#: In the order in which a panel lists them. Links are read by the share of claims that are right.
 ATTACKS: tuple[Entry, ...] = (
     _by_table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
@@ -237,12 +235,12 @@ ATTACKS: tuple[Entry, ...] = (
     _by_network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _by_network("propagation", "passive attack from seeds", _PASSIVE),
     _by_network(
-        "seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network", fixed={"seeding": "hubs"}
+        "seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network", fixed={"method": "matching"}
     ),
     _by_network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _by_network(
         "spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4",
-        function="seedless_propagation", fixed={"seeding": "spectral"}, takes="n",
+        function="seedless_propagation", fixed={"method": "spectral"},
     ),
 )  # fmt: skip
 

@@ -8,9 +8,9 @@ import pandas as pd
 from reident.base import BoolArray, FloatArray, IntArray
 from reident.methods.attacks_places import law, law_of, place_known
 from reident.methods.households import Together, together
-from reident.methods.nearest import MOST_NEAR, Near, nearest_points, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.nearest import Near, nearest_among, posterior
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome
+from reident.methods.release import Knowledge, Release, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import first_rows
 
@@ -36,27 +36,17 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
         near, weights = _nearest(release, knowledge, households, persons[heads])
         everyone = Near(persons, near.rows[of_head], near.gaps[of_head], near.sizes[of_head], near.classes, near.cut)
-        rows, confidence, right = everyone.judged(weights[of_head], knowledge.truth)
         description = f"{place_known(knowledge, release)}, and the members of each household"
-    else:
-        rows, confidence, right = _by_members(households, knowledge, persons)
-        columns = ", ".join(map(str, knowledge.unperturbed(release))) or "who"
-        description = f"the intruder knows {columns} of all members of a household"
-    return Outcome(claims_by_row(release, knowledge, persons, rows, confidence, right), "identity", description)
-
-
-def _by_members(
-    households: Together, knowledge: Knowledge, persons: IntArray
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the record claimed for each person, how sure that is and whether it is right: any group that fits."""
+        return everyone.outcome(release, knowledge, weights[of_head], description)
+    columns = ", ".join(map(str, knowledge.unperturbed(release))) or "who"
     kinds, first = households.kinds[households.homes[persons]], _first_rows(households.groups)
-    fits = [households.fits[kind] for kind in kinds]
-    rows = np.array([first[groups[0]] if groups.size else -1 for groups in fits])
-    confidence = np.array([1 / max(1, households.copies[kind].sum()) for kind in kinds])
+    fits = households.fits()
+    rows = np.array([first[groups[0]] if groups.size else -1 for groups in fits])[kinds]
+    sure = 1 / households.copies.groupby(level=0).sum().reindex(kinds, fill_value=1).to_numpy()
     truth = knowledge.truth[persons]
-    group = np.where(truth >= 0, households.groups[truth], -2)
-    right = np.array([g in groups for g, groups in zip(group, fits, strict=True)]) * confidence
-    return rows, confidence, right
+    right = sure * (households.copies_in(kinds, np.where(truth >= 0, households.groups[truth], -2)) > 0)
+    description = f"the intruder knows {columns} of all members of a household"
+    return record_outcome(release, knowledge, persons, rows, sure, right, description)
 
 
 def _first_rows(groups: IntArray) -> IntArray:
@@ -66,22 +56,13 @@ def _first_rows(groups: IntArray) -> IntArray:
 
 def _nearest(release: Release, knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
     """Return the nearest groups that each household could be, by their first records, and how probable each is."""
-    k = max(1, min(MOST_NEAR, max(len(fits_of_kind) for fits_of_kind in households.fits)))
-    rows, gaps = np.full((len(heads), k), -1), np.full((len(heads), k), np.inf)
-    sizes = np.zeros((len(heads), k), dtype=np.int64)
-    cut, first = np.zeros(len(heads), dtype=bool), _first_rows(households.groups)
-    homes = _middle(knowledge.known, households.homes)[households.homes[heads]]
-    places, kinds = _middle(release.table, households.groups), households.kinds[households.homes[heads]]
-    for kind in np.unique(kinds):
-        of_kind = np.flatnonzero((kinds == kind) & np.isfinite(homes).all(axis=1))
-        is_located = np.isfinite(places[households.fits[kind]]).all(axis=1)
-        fits, copies = households.fits[kind][is_located], households.copies[kind][is_located]
-        if not (fits.size and of_kind.size):
-            continue
-        nearest, gaps_km = nearest_points(places[fits], homes[of_kind], k)
-        n = nearest.shape[1]
-        rows[of_kind, :n], sizes[of_kind, :n], gaps[of_kind, :n] = first[fits[nearest]], copies[nearest], gaps_km
-        cut[of_kind] = len(fits) > k
+    homes, kinds = households.homes[heads], households.kinds[households.homes[heads]]
+    places = _middle(release.table, households.groups)
+    groups, gaps, cut = nearest_among(
+        places, _middle(knowledge.known, households.homes)[homes], kinds, households.fits()
+    )
+    sizes = households.copies_in(np.repeat(kinds, groups.shape[1]), groups.ravel()).reshape(groups.shape)
+    rows = np.where(groups >= 0, _first_rows(households.groups)[groups], -1)
     classes = np.where(
         households.groups < 0, len(households.groups) + np.arange(len(households.groups)), households.groups
     )
@@ -93,7 +74,7 @@ def _nearest(release: Release, knowledge: Knowledge, households: Together, heads
 
 def _middle(table: pd.DataFrame, numbers: IntArray) -> FloatArray:
     """Return the mean direction of the places that share each number; NaN without any."""
-    vectors = unit_vectors(table[LAT].to_numpy(float), table[LON].to_numpy(float))
+    vectors = unit_vectors(*places_of(table))
     is_located: BoolArray = np.isfinite(vectors).all(axis=1) & (numbers >= 0)
     n = int(numbers.max(initial=-1)) + 1
     sums = np.column_stack([np.bincount(numbers[is_located], vectors[is_located, j], minlength=n) for j in range(3)])

@@ -9,11 +9,14 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, IntArray, Real, SearchLimitWarning, Whole
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row, refused
+from reident.base import Choice, IntArray, SearchLimitWarning, Whole
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.tables.classes import first_rows
+
+#: Coalitions that are drawn, and hubs whose pattern is sought.
+_COALITIONS, _HUBS = 20, 100
 
 
 def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
@@ -61,8 +64,8 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     true_marks = released[np.maximum(knowledge.truth, 0)]
     right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
     rows = np.where(is_found, first_rows(inverse, len(marks))[place], -1)
-    claims = claims_by_row(release, knowledge, np.arange(len(background)), rows, confidence, right)
-    return Outcome(claims, "identity", f"the intruder knows {mark} exactly and that the person is in the network")
+    description = f"the intruder knows {mark} exactly and that the person is in the network"
+    return record_outcome(release, knowledge, np.arange(len(background)), rows, confidence, right, description)
 
 
 def _mapped(
@@ -70,7 +73,7 @@ def _mapped(
 ) -> Outcome:
     """Turn the released node of each known person, both by row, into claims about some persons."""
     nodes = np.array([node_of.get(person, -1) for person in persons], dtype=np.int64)
-    return Outcome(claims_by_row(release, knowledge, persons, nodes, 1.0, None), "identity", description)
+    return record_outcome(release, knowledge, persons, nodes, 1.0, None, description)
 
 
 def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -82,7 +85,6 @@ def coalition(
     knowledge: Knowledge,
     *,
     size: Annotated[int, Whole(2, unit="persons")] = 5,
-    n_coalitions: Annotated[int, Whole(1)] = 20,
     rng: np.random.Generator,
 ) -> Outcome:
     """Let friends pool their knowledge of their own relations and find themselves and their neighbours: passive attack.
@@ -98,7 +100,7 @@ def coalition(
     released, background = both_networks(release, knowledge)
     node_of: dict[Any, Any] = {}
     linked: set[Any] = set()
-    for _ in range(n_coalitions):
+    for _ in range(_COALITIONS):
         members = _friends(background, size, rng)
         if len(members) < size:
             continue
@@ -131,7 +133,6 @@ def propagation(
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(1)] = 10,
-    theta: Annotated[float, Real(0)] = 0.5,
     rng: np.random.Generator,
 ) -> Outcome:
     """Start from some persons with known nodes and recognise their friends: passive attack with seeds.
@@ -140,11 +141,9 @@ def propagation(
     -----
     Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
     """
-    released, background = both_networks(release, knowledge)
-    seeds, judged = _known_seeds(knowledge, background, n_seeds, rng)
-    node_of = _propagated(released, background, seeds, theta)
+    seeds, judged = _known_seeds(knowledge, both_networks(release, knowledge)[1], n_seeds, rng)
     description = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
-    return _mapped(release, knowledge, node_of, judged, description)
+    return _propagated(release, knowledge, seeds, judged, description)
 
 
 def _known_seeds(
@@ -163,11 +162,14 @@ def _known_seeds(
     return seeds, np.setdiff1d(np.arange(background.n_nodes), persons[chosen])
 
 
-def _propagated(released: Network, background: Network, seeds: dict[Any, Any], theta: float) -> dict[Any, Any]:
-    """Recognise friends from seeds, node -> person; return the node of each person."""
+def _propagated(
+    release: Release, knowledge: Knowledge, seeds: dict[Any, Any], persons: IntArray, description: str
+) -> Outcome:
+    """Recognise friends from seeds, node -> person."""
     from reident.networks.propagation import propagate
 
-    return _turned(propagate(released, background, seeds, theta=theta).mapping) if seeds else {}
+    found = propagate(*both_networks(release, knowledge), seeds).mapping if seeds else {}
+    return _mapped(release, knowledge, _turned(found), persons, description)
 
 
 def passive(
@@ -175,7 +177,6 @@ def passive(
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(0)] = 0,
-    theta: Annotated[float, Real(0)] = 0.5,
     rng: np.random.Generator,
 ) -> Outcome:
     """Start from known persons, from seeds found by structure, and from both; keep the best explanation of relations.
@@ -189,7 +190,7 @@ def passive(
     released, background = both_networks(release, knowledge)
     seeds, judged = _known_seeds(knowledge, background, n_seeds, rng)
     with refused():
-        attack = passive_attack(released, background, seeds, theta=theta, rng=rng)
+        attack = passive_attack(released, background, seeds, rng=rng)
     description = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
     return _mapped(release, knowledge, _turned(attack.mapping), judged, description)
 
@@ -198,29 +199,23 @@ def seedless_propagation(
     release: Release,
     knowledge: Knowledge,
     *,
-    seeding: Annotated[str, Choice("hubs", "spectral")] = "hubs",
-    n: Annotated[int, Whole(2, unit="nodes")] = 100,
-    theta: Annotated[float, Real(0)] = 0.5,
+    method: Annotated[str, Choice("matching", "spectral")] = "matching",
     rng: np.random.Generator,
 ) -> Outcome:
     """Find the first pairs by structure, then recognise friends: passive attack without seeds.
 
     Notes
     -----
-    By the pattern of the `n` largest hubs, or by all eigenvectors of both networks (Fan et al. 2019, see
+    By the pattern of the 100 largest hubs, or by all eigenvectors of both networks (Fan et al. 2019, see
     `reident.networks.spectral_match`), for releases with rewired hubs. Vanhoef (2012), section 10.4.
     """
     from reident.networks.seeds import find_seeds
 
     released, background = both_networks(release, knowledge)
-    options: dict[str, Any] = (
-        {"n": min(n, background.n_nodes, released.n_nodes)} if seeding == "hubs" else {"method": seeding}
-    )
     with refused():
-        seeds = dict(find_seeds(released, background, **options, rng=rng).mapping)
-    node_of = _propagated(released, background, seeds, theta)
+        seeds = dict(find_seeds(released, background, method=method, n=_HUBS, rng=rng).mapping)
     description = "the intruder knows relations, and no node"
-    return _mapped(release, knowledge, node_of, np.arange(background.n_nodes), description)
+    return _propagated(release, knowledge, seeds, np.arange(background.n_nodes), description)
 
 
 def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -240,13 +235,12 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     if not sample.size:
         raise NotApplicable("no relation of the known persons is in the release")
     ids, posteriors = class_posteriors(released)
-    sure = posteriors[ids[u[sample]], ids[v[sample]]]
-    names = release.table.index
-    pairs = released.n_nodes * (released.n_nodes - 1) / 2
+    u, v, names = u[sample], v[sample], release.table.index
+    sure, pairs = posteriors[ids[u], ids[v]], released.n_nodes * (released.n_nodes - 1) / 2
     claims = pd.DataFrame(
-        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[sample], v[sample], strict=True)], "confidence": sure,
+        {"claim": [f"{a} - {b}" for a, b in zip(names[u], names[v], strict=True)], "confidence": sure,
          "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u[sample], v[sample], strict=True)]),
+        index=pd.Index([f"{a} - {b}" for a, b in zip(u, v, strict=True)]),
     )  # fmt: skip
     description = "the intruder knows the degrees of two persons in the release"
     return Outcome(claims, "link", description, proven=True)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 import pandas as pd
 
-from reident.base import EARTH_RADIUS_KM, FloatArray, IntArray
-from reident.methods.households import together
-from reident.methods.nearest import Near, assign, near_places, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_by_row
+from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
+from reident.methods.nearest import Near, near_places, posterior
+from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers, places_of
 from reident.places.points import unit_vectors
-from reident.tables.agreement import Agreement
+from reident.tables.classes import class_rows
 
 
 def place_known(knowledge: Knowledge, release: Release) -> str:
@@ -33,21 +31,16 @@ def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     How sure the claim is follows from the gaps themselves: the size of normal noise that makes the release likeliest.
     """
     near = near_places(release, knowledge, knowledge.sample(rng))
-    claims = claims_by_row(release, knowledge, near.persons, *near.judged(posterior(near, 2), knowledge.truth))
-    description = "not the method, and takes the nearest place of the same labels"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}")
+    description = f"{place_known(knowledge, release)}, not the method, and takes the nearest place of the same labels"
+    return near.outcome(release, knowledge, posterior(near, 2), description)
 
 
 def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Give every known person another released place of the same labels, all together as near as possible."""
     near = near_places(release, knowledge, knowledge.sample(rng))
     weights = law(release, near, knowledge) if law_of(release) else posterior(near, 2)
-    assigned = assign(near, weights)
-    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-    rows = np.where(assigned >= 0, near.rows[chosen], -1)
-    claims = claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None)
-    description = "of all persons, and assigns the places one to one"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)} {description}")
+    description = f"{place_known(knowledge, release)} of all persons, and assigns the places one to one"
+    return near.outcome(release, knowledge, weights, description, one_to_one=True)
 
 
 def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -55,11 +48,8 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     if not law_of(release):
         raise NotApplicable(f"the law by which {release.method!r} moves places is not known")
     near = near_places(release, knowledge, knowledge.sample(rng), k=256)
-    claims = claims_by_row(
-        release, knowledge, near.persons, *near.judged(law(release, near, knowledge), knowledge.truth)
-    )
-    description = "and the method with its parameters"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}")
+    description = f"{place_known(knowledge, release)}, and the method with its parameters"
+    return near.outcome(release, knowledge, law(release, near, knowledge), description)
 
 
 #: Places closer than this are one, km.
@@ -76,8 +66,7 @@ def law_of(release: Release) -> str:
 def law(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
     """Return the probabilities of the candidates under the law of the release's method."""
     weights = _LAWS[law_of(release)](release, near, knowledge)
-    total = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return ratio(weights, weights.sum(axis=1, keepdims=True))
 
 
 def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
@@ -86,9 +75,14 @@ def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> Float
     Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
     """
     sigma = max(float(release.options["sigma_deg"]), 1e-9)
-    exponent = -0.5 * (_degrees_apart(release, near, knowledge) / sigma**2)
+    apart = np.zeros(near.gaps.shape)
+    for column in (LAT, LON):
+        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
+        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
+        apart += ((differ + 180) % 360 - 180) ** 2
+    exponent = np.where(near.rows >= 0, -0.5 * (apart / sigma**2), -np.inf)
     exponent -= exponent.max(axis=1, keepdims=True, initial=-1e300)
-    return np.where(near.rows >= 0, np.exp(exponent), 0.0)
+    return np.exp(exponent)
 
 
 def _ring(release: Release, near: Near, _: Knowledge) -> FloatArray:
@@ -108,16 +102,6 @@ def _cell(release: Release, near: Near, _: Knowledge) -> FloatArray:
 _LAWS = {"normal degrees": _normal_degrees, "ring": _ring, "cell": _cell}
 
 
-def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
-    """Return squared differences of latitude and longitude, in degrees."""
-    apart = np.zeros(near.gaps.shape)
-    for column in (LAT, LON):
-        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
-        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
-        apart += ((differ + 180) % 360 - 180) ** 2
-    return np.where(near.rows >= 0, apart, 1e12)
-
-
 def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Count the persons that agree with a record's labels and live as near to its place as its own person (spatial k).
 
@@ -125,13 +109,12 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     -----
     An intruder who finds a released place and knows the register of homes is left with k persons. The displacement is
     taken from the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are
-    known, they are counted instead of persons, and where they were moved together those with as many and such members.
+    known, those with a person who agrees are counted; `household_join` looks for all members at once.
     """
     from scipy.spatial import cKDTree
 
     persons, rows = knowledge.pairs()
-    homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    homes, released = (unit_vectors(*places_of(table)) for table in (knowledge.known, release.table))
     agreement = knowledge.agreement(release)
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
@@ -141,40 +124,20 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     is_sampled = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord, classes = (values[is_sampled] for values in (persons, rows, chord, classes))
     counts = np.ones(len(persons))
-    households = together(release, knowledge)
-    if households is not None and households.by_place:
-        numbers, first = np.unique(households.homes, return_index=True)
-        at = homes[first[numbers >= 0]]
-        for i, row in enumerate(rows):
-            apart = np.linalg.norm(at[households.homes_of_group(households.groups[row])] - released[row], axis=1)
-            counts[i] = (apart <= chord[i]).sum()
-    else:
-        unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-        agreeing, all_persons = _persons_of_classes(agreement), np.arange(len(homes))
-        for class_id in np.unique(classes):
-            of_class = np.flatnonzero(classes == class_id)
-            candidates = all_persons if class_id < 0 else agreeing(class_id)  # a suppressed record agrees with all
-            if len(candidates):
-                near = cKDTree(homes[candidates]).query_ball_point(released[rows[of_class]], chord[of_class])
-                counts[of_class] = [len(np.unique(unit[candidates[close]])) for close in near]
+    unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
+    patterns, pattern = agreement.patterns()
+    persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
+    for class_id in np.unique(classes):
+        of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
+        if class_id >= 0:  # a suppressed record agrees with all
+            fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
+        if len(fits):
+            near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
+            counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
-    claims = claims_by_row(release, knowledge, persons, rows, sure, sure)
     description = "and is left with all who live as near to a released place as its own person"
-    return Outcome(claims, "identity", f"{place_known(knowledge, release)}, {description}", proven=True)
-
-
-def _persons_of_classes(agreement: Agreement) -> Callable[[int], IntArray]:
-    """Return a function that lists the persons that agree with the records of a class."""
-    agree, pattern_of = agreement.patterns()
-    patterns = agree.tocsc()
-    order = np.argsort(pattern_of, kind="stable")
-    starts = np.searchsorted(pattern_of[order], np.arange(agree.shape[0] + 1))
-
-    def persons(class_id: int) -> IntArray:
-        listed = patterns.indices[patterns.indptr[class_id] : patterns.indptr[class_id + 1]]
-        return np.concatenate([order[starts[p] : starts[p + 1]] for p in listed] or [order[:0]])
-
-    return persons
+    assumption = f"{place_known(knowledge, release)}, {description}"
+    return record_outcome(release, knowledge, persons, rows, sure, sure, assumption, proven=True)
 
 
 def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -194,16 +157,18 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    description = f"{place_known(knowledge, release)}, and follows records through {len(tables)} releases"
-    return Outcome(nearest_to(release, knowledge, common, mean, rng), "identity", description)
+    description = f"follows records through {len(tables)} releases"
+    return nearest_to(release, knowledge, common, mean, rng, description)
 
 
 def nearest_to(
-    release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Return claims of the persons nearest to where records, by their labels, were located: latitudes, longitudes."""
+    release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator,
+    description: str,
+) -> Outcome:  # fmt: skip
+    """Claim the persons nearest to where records, by their labels, were located: latitudes, longitudes."""
     table = release.table.loc[labels].assign(**{LAT: places[:, 0], LON: places[:, 1]})
     row = np.full(len(release.table) + 1, -1)
     row[release.table.index.get_indexer(labels)] = np.arange(len(labels))
     located = Release("points", table, "unknown", {}, release.n_original)
-    return nearest_place(located, replace(knowledge, truth=row[knowledge.truth]), rng=rng).claims
+    outcome = nearest_place(located, replace(knowledge, truth=row[knowledge.truth]), rng=rng)
+    return replace(outcome, assumption=f"{place_known(knowledge, release)}, and {description}")

@@ -8,15 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric
-from reident.methods.nearest import Near, assign, near_records, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_about, claims_by_row, refused
+from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
+from reident.methods.nearest import Near, near_records, posterior
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
-
-_KNOWS = "the intruder knows {columns} of each person exactly"
 
 
 def _listed(columns: Any) -> str:
@@ -52,15 +50,15 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     agreement = knowledge.agreement(release)
     counts = agreement.counts()
     persons = np.arange(len(counts))
-    confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+    confidence = ratio(1.0, counts)
     right = confidence * agreement.holds(persons, knowledge.truth)
     some = np.diff(agreement.starts) > 0  # of each group the first record of the first class that agrees with it
     rows = np.full(len(some), -1)
     row_of = first_rows(agreement.classes, len(agreement.sizes) + 1)  # one more for suppressed records
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
-    labels = release.labels(rows[agreement.groups])
-    claims = claims_about(knowledge, persons, labels, confidence, right, 1 / max(1, len(release.table)))
-    return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality", proven=True)
+    description = f"{knows(columns)}, and joins by equality"
+    rows = rows[agreement.groups]
+    return record_outcome(release, knowledge, persons, rows, confidence, right, description, proven=True)
 
 
 def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
@@ -74,9 +72,8 @@ def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
     ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
     persons, rows = knowledge.pairs()
     sure = 1 / np.bincount(ids, minlength=n)[ids[rows]]
-    claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(ids))
     description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
-    return Outcome(claims, "identity", description, proven=True)
+    return record_outcome(release, knowledge, persons, rows, sure, sure, description, proven=True)
 
 
 def register_join(release: Release, knowledge: Knowledge) -> Outcome:
@@ -95,12 +92,9 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
         raise NotApplicable("the register has none of the columns that were left as they were")
     compared = compare_columns(register, release.table, shared, knowledge.hierarchies)
     agree = agreement(compared, list(compared), release.table, len(register))
-    of_class = np.zeros(len(agree.sizes))
-    groups = np.repeat(np.arange(len(agree.starts) - 1), np.diff(agree.starts))
-    np.add.at(of_class, agree.members, np.bincount(agree.groups)[groups])
+    patterns, of = agree.patterns()
     rows = np.flatnonzero(agree.classes >= 0)
-    size = of_class[agree.classes[rows]]
-    sure = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
+    sure = ratio(1.0, (patterns.T @ np.bincount(of, minlength=patterns.shape[0]))[agree.classes[rows]])
     claims = pd.DataFrame(
         {"claim": None, "confidence": sure, "right": sure, "base": 1 / len(register), "present": True},
         index=release.table.index[rows],
@@ -111,9 +105,7 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
 
 def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
-    near, weights, columns = _nearest(release, knowledge, rng)
-    claims = claims_by_row(release, knowledge, near.persons, *near.judged(weights, knowledge.truth))
-    return Outcome(claims, "identity", f"{columns}, and takes the nearest record")
+    return _nearest(release, knowledge, rng, "takes the nearest record")
 
 
 def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -123,20 +115,18 @@ def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.
     -----
     Herranz et al. (2015). It needs most persons of the file to be known; absent ones stay without a record.
     """
-    near, weights, columns = _nearest(release, knowledge, rng)
-    assigned = assign(near, weights)
-    chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-    size = np.maximum(near.sizes[chosen], 1)
-    claim = np.where(assigned >= 0, near.rows[chosen], -1)
-    right = np.where(assigned >= 0, near.is_true(knowledge.truth)[chosen] / size, 0.0)
-    claims = claims_by_row(release, knowledge, near.persons, claim, weights[chosen] / size, right)
-    return Outcome(claims, "identity", f"{columns}, and assigns the records one to one")
+    return _nearest(release, knowledge, rng, "assigns the records one to one", one_to_one=True)
 
 
-def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -> tuple[Near, FloatArray, str]:
+def _nearest(
+    release: Release, knowledge: Knowledge, rng: np.random.Generator, description: str, *, one_to_one: bool = False
+) -> Outcome:
     columns = needs_table(release, knowledge)
     near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
-    return near, posterior(near, n_numbers, power=1), _KNOWS.format(columns=_listed(columns))
+    description = f"{knows(columns)}, and {description}"
+    return near.outcome(
+        release, knowledge, posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
+    )  # fmt: skip
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.
@@ -156,24 +146,24 @@ def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, p
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    known_numbers: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     released_numbers: dict[str, Any] = {}
     for column in columns:
         known, released = knowledge.known[column], release.table[column]
         values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
+        shares = ratio(read, read.sum(axis=1, keepdims=True))
         if is_number[column]:
-            known_numbers[column] = known.to_numpy(float)
-            numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
-            covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
-            released_numbers[column] = np.where(np.isfinite(numbers), numbers, covered)
+            numbers[column] = known.to_numpy(float)
+            exact = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
+            released_numbers[column] = np.where(np.isfinite(exact), exact, shares @ values.astype(float))
             continue
-        for place, value in enumerate(values):
-            known_numbers[f"{column}={value}"] = (known == value).to_numpy(float)
-            released_numbers[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
-    return pd.DataFrame(known_numbers, index=knowledge.known.index), pd.DataFrame(
-        released_numbers, index=release.table.index
-    )
+        for value, share in zip(values, shares.T, strict=True):
+            numbers[f"{column}={value}"], released_numbers[f"{column}={value}"] = (
+                (known == value).to_numpy(float),
+                share,
+            )
+    return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, release.table.index)
 
 
 def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
@@ -197,14 +187,13 @@ def record_linkage(
     knowledge: Knowledge,
     *,
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
-    ties: Annotated[str, Choice("share", "strict")] = "share",
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`."""
-    return _link(release, knowledge, rng, distance, ties)
+    return _link(release, knowledge, rng, distance)
 
 
-def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any, ties: str) -> Outcome:
+def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any) -> Outcome:
     persons = knowledge.sample(rng)
     known, released = _as_numbers(release, knowledge)
     known = known.iloc[persons]
@@ -218,18 +207,18 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     if not len(truth):
         raise NotApplicable("none of the known persons is in the release")
     with refused():
-        links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
+        links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties="share").links
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
     claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
-    knows = _KNOWS.format(columns=_listed(knowledge.compared(release)))
-    return Outcome(claims, "identity", f"{knows}, and takes the record nearest by {by}")
+    description = f"{knows(knowledge.compared(release))}, and takes the record nearest by {by}"
+    return Outcome(claims, "identity", description)
 
 
 def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
     sample = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
-    return _link(release, knowledge.of(sample), rng, "probabilistic", "share")
+    return _link(release, knowledge.of(sample), rng, "probabilistic")
 
 
 #: Pairs of records whose match weights are computed.
@@ -283,7 +272,7 @@ def learned_linkage(
             columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
             time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
         )  # fmt: skip
-    return _link(release, knowledge.of(judged), rng, learned, "share")
+    return _link(release, knowledge.of(judged), rng, learned)
 
 
 def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -303,6 +292,5 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     gaps = np.where(agrees, near.gaps, np.inf)
     rows = np.where(agrees, near.rows, -1)
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
-    judged = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
-    description = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
-    return Outcome(claims_by_row(release, knowledge, inside.persons, *judged), "identity", description)
+    description = f"{knows(columns)}, and takes the nearest value of the class"
+    return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)

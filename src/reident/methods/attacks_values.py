@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
-from reident.methods.outcome import NotApplicable, Outcome, claims_about, refused
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import KEPT
 from reident.tables.classes import encode_column
@@ -22,55 +22,40 @@ from reident.tables.labels import common_texts, places_among, with_gaps
 class _Shares:
     """How the sensitive values are spread over the records that agree with each person.
 
-    Persons with whom the same classes agree share a row. Of each row only the values that occur are held, the commonest
-    first; among equally common ones the first in the order of the values.
+    Persons with whom the same classes agree share a row. Of each row only the values that occur are listed, the
+    commonest first; among equally common ones the first in the order of the values.
     """
 
+    spread: pd.DataFrame  # "row", "code" of the value, "count", "total" of the row, "share"
     of: IntArray  # the row of each person
-    starts: IntArray  # of the entries of each row
-    codes: IntArray  # of the values
-    counts: FloatArray
-    totals: FloatArray  # of each row
     prior: FloatArray
     labels: pd.Index
     truth: IntArray
     kept: bool  # whether released values are the persons' own
     description: str
 
-    @property
-    def some(self) -> IntArray:
-        """The rows with which some record agrees."""
-        return np.flatnonzero(np.diff(self.starts))
+    def of_persons(self, chosen: pd.DataFrame) -> tuple[IntArray, FloatArray]:
+        """Return the value chosen for the row of each person, -1 for none, and its share."""
+        each = chosen.set_index("row").reindex(self.of)
+        return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(np.float64)
 
-    def entry(self, place: int) -> tuple[IntArray, FloatArray]:
-        """Return the value at a place of each row, -1 where it has fewer, and its count."""
-        at = self.starts[:-1] + place
-        exists = at < self.starts[1:]
-        at = np.where(exists, at, 0)
-        return np.where(exists, self.codes[at], -1), np.where(exists, self.counts[at], 0.0)
-
-    def surest(self) -> tuple[IntArray, FloatArray]:
-        """Return the commonest value of each row, -1 where there is none, and its share."""
-        value, count = self.entry(0)
-        return value, count / np.maximum(self.totals, 1.0)
-
-    def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str) -> Outcome:
-        """Return claims of values (codes, -1 for none) with their confidence, of each row or of each person."""
-        if len(claim) != len(self.of):
-            claim, confidence = claim[self.of], confidence[self.of]
+    def outcome(
+        self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str, base: Any = None
+    ) -> Outcome:
+        """Return claims of values (codes, -1 for none) about each person with their confidence."""
         is_claimed = claim >= 0
-        codes = np.maximum(claim, 0)
+        labels = np.where(is_claimed, self.labels.to_numpy(object)[claim], None)
         right = np.where(is_claimed, self.truth == claim, 0.0)
-        base = np.where(is_claimed, self.prior[codes], self.prior.max())
-        labels = np.where(is_claimed, self.labels.to_numpy(object)[codes], None)
-        persons = np.arange(len(claim))
-        claims = claims_about(knowledge, persons, labels, np.where(is_claimed, confidence, 0.0), right, base)
-        return self.claimed(claims, f"{self.description}{description}")
+        base = np.where(is_claimed, self.prior[claim], self.prior.max()) if base is None else base
+        return self.claimed(knowledge, labels, np.where(is_claimed, confidence, 0.0), right, base, description)
 
-    def claimed(self, claims: pd.DataFrame, assumption: str) -> Outcome:
+    def claimed(
+        self, knowledge: Knowledge, claim: Any, confidence: Any, right: Any, base: Any, description: str
+    ) -> Outcome:
         """Return claims with the confidence that the released values prove, compared to guessing if perturbed."""
+        claims = claims_about(knowledge, np.arange(len(self.of)), claim, confidence, right, base)
         claims = claims if self.kept else claims.assign(control=claims["base"])
-        return Outcome(claims, "attribute", assumption, proven=self.kept)
+        return Outcome(claims, "attribute", f"{self.description}, and {description}", proven=self.kept)
 
 
 def _shares(release: Release, knowledge: Knowledge) -> _Shares:
@@ -89,22 +74,19 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     shape = len(agreement.sizes), len(values)
     table = coo_array((np.ones(int(inside.sum())), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
     agree, of = agreement.patterns()
-    spread = (agree @ table).tocoo()
-    order = np.lexsort((spread.col, -spread.data, spread.row))
-    totals = np.bincount(spread.row, spread.data, minlength=spread.shape[0]).astype(np.float64)
+    counts = (agree @ table).tocoo()
+    spread = pd.DataFrame({"row": counts.row.astype(np.int64), "code": counts.col, "count": counts.data})
+    spread["total"] = spread.groupby("row")["count"].transform("sum")
+    spread["share"] = spread["count"] / spread["total"]
+    spread = spread[_is_secret(values, knowledge)[spread["code"]]]
+    spread = spread.sort_values(["row", "count", "code"], ascending=[True, False, True])
     truth = places_among(knowledge.secret, values)
-    order = order[_is_secret(values, knowledge)[spread.col[order]]]
-    rows, counts = spread.row[order], spread.data[order].astype(np.float64)
-    starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
-    columns = ", ".join(map(str, knowledge.unperturbed(release)))
-    description = f"the intruder knows {columns} of each person exactly"
     persons, records = knowledge.pairs()
     is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
     own = truth[persons][is_held] == codes[records][is_held]
     kept = not own.size or own.mean() >= KEPT
-    columns_of = spread.col[order].astype(np.int64)
-    return _Shares(of, starts, columns_of, counts, totals, prior, values, truth, kept, description)
+    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed(release)))
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -123,14 +105,16 @@ def homogeneity(release: Release, knowledge: Knowledge) -> Outcome:
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
     shares = _shares(release, knowledge)
-    claim, share = shares.surest()
-    return shares.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
+    whole = shares.of_persons(shares.spread[shares.spread["share"] == 1])
+    return shares.outcome(knowledge, *whole, "claims a value where all agree")
 
 
 def modal_value(release: Release, knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
     shares = _shares(release, knowledge)
-    return shares.outcome(knowledge, *shares.surest(), ", and claims the commonest value")
+    return shares.outcome(
+        knowledge, *shares.of_persons(shares.spread.drop_duplicates("row")), "claims the commonest value"
+    )
 
 
 def skewness(
@@ -145,17 +129,11 @@ def skewness(
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
-    spread = _shares(release, knowledge)
-    rows = np.repeat(np.arange(len(spread.totals)), np.diff(spread.starts))
-    shares = spread.counts / spread.totals[rows]
-    gain = shares - spread.prior[spread.codes]
-    # The entry of each row that gains most; among equals the first of the values.
-    order = np.lexsort((spread.codes, -gain, rows))
-    best = order[spread.starts[spread.some]]
-    claim, share = np.full(len(spread.totals), -1), np.zeros(len(spread.totals))
-    claim[spread.some] = np.where(gain[best] >= min_gain, spread.codes[best], -1)
-    share[spread.some] = shares[best]
-    return spread.outcome(knowledge, claim, share, f", and claims a value that becomes more probable by {min_gain:g}")
+    shares = _shares(release, knowledge)
+    spread = shares.spread.assign(gain=shares.spread["share"] - shares.prior[shares.spread["code"]])
+    best = spread.sort_values(["row", "gain", "code"], ascending=[True, False, True]).drop_duplicates("row")
+    chosen = shares.of_persons(best[best["gain"] >= min_gain])
+    return shares.outcome(knowledge, *chosen, f"claims a value that becomes more probable by {min_gain:g}")
 
 
 def similarity(
@@ -184,14 +162,10 @@ def similarity(
     if gaps.all() or not np.isfinite(numbers[~gaps]).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
     reach = width * float(np.ptp(numbers[~gaps]))
-    low, high = np.full((2, len(shares.totals)), np.nan)
-    sure = np.zeros(len(shares.totals))
-    if shares.some.size:
-        starts, values = shares.starts[shares.some], numbers[shares.codes]
-        low[shares.some] = np.fmin.reduceat(values, starts)
-        high[shares.some] = np.fmax.reduceat(values, starts)
-        gap_counts = np.add.reduceat(np.where(gaps[shares.codes], 0.0, shares.counts), starts)
-        sure[shares.some] = gap_counts / shares.totals[shares.some]
+    code = shares.spread["code"]
+    spread = shares.spread.assign(value=numbers[code], count=shares.spread["count"].where(~gaps[code], 0.0))
+    rows = spread.groupby("row").agg({"value": ["min", "max"], "count": "sum", "total": "first"})
+    low, high, count, total = rows.reindex(shares.of).to_numpy(np.float64).T
     close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
     order = np.argsort(numbers)[: np.count_nonzero(~gaps)]
@@ -202,11 +176,10 @@ def similarity(
     claim = np.array(
         [f"{a:g} to {b:g}" if is_close else None for a, b, is_close in zip(low, high, close, strict=True)], object
     )
-    true_numbers, of = numbers[np.maximum(shares.truth, 0)], shares.of
-    right = np.where(close[of] & (shares.truth >= 0), (true_numbers >= low[of]) & (true_numbers <= high[of]), 0.0)
-    claims = claims_about(knowledge, np.arange(len(of)), claim[of], np.where(close, sure, 0.0)[of], right, base[of])
-    description = f"{shares.description}, and claims an interval where all values lie within {width:.0%} of the range"
-    return shares.claimed(claims, description)
+    true_numbers = numbers[shares.truth]
+    right = np.where(close & (shares.truth >= 0), (true_numbers >= low) & (true_numbers <= high), 0.0)
+    description = f"claims an interval where all values lie within {width:.0%} of the range"
+    return shares.claimed(knowledge, claim, np.where(close, count / total, 0.0), right, base, description)
 
 
 def background_knowledge(
@@ -230,20 +203,15 @@ def background_knowledge(
     confidence and the guess.
     """
     shares = _shares(release, knowledge)
-    found = np.zeros(len(shares.of), dtype=bool)
-    last, mass = np.full(len(shares.totals), -1), np.zeros(len(shares.totals))
-    for place in range(min(excluded + 1, int(np.diff(shares.starts).max(initial=0)))):
-        value, count = shares.entry(place)
-        last, mass = np.where(value >= 0, value, last), mass + count
-        found |= (value[shares.of] == shares.truth) & (shares.truth >= 0)
-    claim, confidence = np.where(found, shares.truth, last[shares.of]), mass / np.maximum(shares.totals, 1.0)
-    description = f", and rules out {excluded} wrong value(s) of each person"
-    outcome = shares.outcome(knowledge, claim, confidence[shares.of], description)
-    guess = float(np.sort(shares.prior[np.unique(shares.codes)])[::-1][: excluded + 1].sum())
-    outcome.claims["base"] = guess
-    if not shares.kept:
-        outcome.claims["control"] = guess
-    return outcome
+    spread, n = shares.spread, len(shares.labels)
+    spread = spread[spread.groupby("row").cumcount() <= excluded]
+    counts = spread.groupby("row")["count"].transform("sum")
+    last = spread.assign(share=counts / spread["total"]).drop_duplicates("row", keep="last")
+    claim, confidence = shares.of_persons(last)
+    found = np.isin(n * shares.of + shares.truth, n * spread["row"] + spread["code"]) & (shares.truth >= 0)
+    guess = float(np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum())
+    description = f"rules out {excluded} wrong value(s) of each person"
+    return shares.outcome(knowledge, np.where(found, shares.truth, claim), confidence, description, guess)
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -278,9 +246,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
-    description = (
-        f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
-    )
+    description = f"{knows(columns)}, and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", description)
 
 
@@ -328,7 +294,7 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
             left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
             control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
-    description = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
+    description = f"{knows(columns)}, and trains a forest on the release"
     return Outcome(claims.assign(control=control), "attribute", description)
 
 

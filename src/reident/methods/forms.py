@@ -18,7 +18,7 @@ import pandas as pd
 from reident.base import DataError, ParameterError, PrivacyWarning, Public, PublicPlaces, RNGLike, check_mapping
 from reident.methods._entry import Entry
 from reident.methods.registry import entries, find
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Release, places_of
 from reident.networks.graph import as_network
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places
@@ -61,9 +61,9 @@ def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
 #: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
 ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "points": lambda data, _: _points(data, data.table),
-    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
-    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
-    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
+    "lat": lambda data, _: places_of(data.table)[0],
+    "lon": lambda data, _: places_of(data.table)[1],
+    "distances_km": lambda data, _: great_circle_km(*places_of(data.table)),
     "table": lambda data, _: data.table,
     "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
     "columns": _named("numeric", "quasi", "a numeric column"),
@@ -318,9 +318,8 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
 
 
 def tolerance(
-    known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rule: str | None = None,
-    rng: RNGLike = None,
-) -> dict[str, Any]:  # fmt: skip
+    known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rng: RNGLike = None
+) -> dict[str, Any]:
     """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters
@@ -333,8 +332,6 @@ def tolerance(
         The share of deviations that is tolerated, inside (0, 1).
     n_simulations : int, default 100
         Releases to simulate, at most.
-    rule : str, optional
-        One of `reident.places.tolerance.RULES`; default the method's own.
     rng : Generator, int or None
         Source of randomness.
 
@@ -345,17 +342,15 @@ def tolerance(
     """
     if not protected.has_distances:
         return {}
-    usual, options = "exact", protected.options
-    if protected.method != NONE:
-        entry, takers = find(protected.method, "anonymiser"), _takers()
-        public = {name: takers[name].give(stored) for name, stored in known.public.items()}
-        usual, options = entry.tolerance, {**entry.arguments(options), **public}
+    takers = _takers()
+    public = {name: takers[name].give(stored) for name, stored in known.public.items()}
 
     def repeat(generator: np.random.Generator) -> tuple[Any, Any]:
         repeated = release(known, protected.method, protected.options, rng=generator)
         return known.table.index.get_indexer(repeated.table.index), repeated.distances_km
 
+    lat, lon = places_of(known.table)
     return tolerated(
-        rule or usual, lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options=options,
-        simulate=repeat, alpha=alpha, n_simulations=n_simulations, rng=rng,
+        lat=lat, lon=lon, options={**protected.options, **public}, simulate=repeat, alpha=alpha,
+        n_simulations=n_simulations, rng=rng,
     )  # fmt: skip

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from reident.base import IntArray
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
-from reident.tables.classes import class_ids
+from reident.methods.release import Knowledge, Release, have_places, own_numbers, places_of
+from reident.tables.classes import class_ids, class_rows, first_rows, kinds_of
 
 #: How much the shares of sizes may differ, together, of households and of records released together.
 _ALIKE = 0.1
+#: Rows of a table of members and records of the same labels that are looked at at once.
+_ROWS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +29,10 @@ class Together:
         The number that records released together share; -1 without a place where places number them.
     kinds : ndarray of int64, shape (n_homes,)
         Households whose members are alike have one number.
-    fits : list of ndarray of int64
-        For each kind of household the groups that could be one: a record that agrees with each member, and as many
-        records as members where households and groups are alike in size.
-    copies : list of ndarray of int64
-        How many such households each of these groups could hold: more than one where groups are larger, as cells are.
+    copies : Series of int64
+        By kind of household and group: how many such households the group could hold, where it could be one: it has a
+        record that agrees with each member, and as many records as members where households and groups are alike in
+        size. Above 1 where groups are larger, as cells are.
     by_place : bool
         Whether records belong together by their place, not by a column.
     """
@@ -42,100 +40,76 @@ class Together:
     homes: IntArray
     groups: IntArray
     kinds: IntArray
-    fits: Sequence[IntArray]
-    copies: Sequence[IntArray]
+    copies: pd.Series
     by_place: bool
 
-    def homes_of_group(self, group: int) -> IntArray:
-        """Return the households that a group of records could be."""
-        kinds, starts = self._kinds_by_group
-        return np.flatnonzero(np.isin(self.kinds, kinds[starts[group] : starts[group + 1]]))
+    def fits(self) -> list[IntArray]:
+        """Return for each kind of household the groups that could be one."""
+        kind, group = self.copies.index.to_frame().to_numpy(np.int64).T
+        return [group[rows] for rows in class_rows(kind, int(self.kinds.max(initial=-1)) + 1)]
 
-    @cached_property
-    def _kinds_by_group(self) -> tuple[IntArray, IntArray]:
-        kind = np.repeat(np.arange(len(self.fits)), [len(fitting) for fitting in self.fits])
-        group = np.concatenate([*self.fits, np.empty(0, dtype=np.int64)])
-        order = np.argsort(group, kind="stable")
-        return kind[order], np.searchsorted(group[order], np.arange(int(self.groups.max(initial=-1)) + 2))
+    def copies_in(self, kinds: IntArray, groups: IntArray) -> IntArray:
+        """Return how many households of each kind each group could hold, pair by pair."""
+        return self.copies.reindex(pd.MultiIndex.from_arrays([kinds, groups]), fill_value=0).to_numpy(np.int64)
 
 
 def together(release: Release, knowledge: Knowledge) -> Together | None:
-    """Return the households of persons and of records; None where either is unknown."""
-    if knowledge.households is None:
-        return None
-    return knowledge.once(release, "together", lambda: _together(release, knowledge))
-
-
-def _together(release: Release, knowledge: Knowledge) -> Together | None:
+    """Return the households of persons and of records; None where the release does not show who lives together."""
     assert knowledge.households is not None
     homes, key = own_numbers(knowledge.households), knowledge.households.name
     by_place = key not in release.table.columns
     if by_place:
-        is_placed = release.has_places and knowledge.has_places
-        groups = _at_one_place(release.table) if is_placed else np.arange(0)
-        if not is_placed or (len(groups) and np.bincount(groups[groups >= 0], minlength=1).max() < 2):
+        if not (release.has_places and knowledge.has_places):
+            return None
+        groups = _at_one_place(release.table)
+        if np.bincount(groups[groups >= 0], minlength=1).max() < 2:
             return None
         places = _at_one_place(knowledge.known)  # a household may live at two places, and is released at two
         homes = np.where(places < 0, -1, class_ids([homes, np.maximum(places, 0)])[0])
         homes[homes >= 0] = np.unique(homes[homes >= 0], return_inverse=True)[1]
+        if homes.max(initial=-1) < 0:
+            return None
     else:
         groups = own_numbers(release.table[key])
-    agree = knowledge.agreement(release)
-    kinds, members = _kinds_of(homes, agree.groups)
-    fits, copies = _fits(release, knowledge, homes, groups, members)
-    return Together(homes, groups, kinds, fits, copies, by_place)
+    kinds = kinds_of(homes, knowledge.agreement(release).groups)
+    return Together(homes, groups, kinds, _copies(release, knowledge, homes, groups, kinds), by_place)
 
 
 def _at_one_place(table: pd.DataFrame) -> IntArray:
-    places = table[[LAT, LON]].to_numpy(float)
-    is_located = np.isfinite(places).all(axis=1)
+    places, is_located = np.column_stack(places_of(table)), have_places(table)
     numbers = np.full(len(table), -1)
     numbers[is_located] = np.unique(places[is_located], axis=0, return_inverse=True)[1].ravel()
     return numbers
 
 
-def _kinds_of(homes: IntArray, labels: IntArray) -> tuple[IntArray, list[tuple[IntArray, IntArray]]]:
-    """Return the kind of each household, and of each kind the labels of its members and how many have each."""
-    in_household = np.flatnonzero(homes >= 0)
-    order = in_household[np.lexsort((labels[in_household], homes[in_household]))]
-    starts = np.searchsorted(homes[order], np.arange(int(homes.max(initial=-1)) + 2))
-    numbers: dict[bytes, int] = {}
-    kinds = np.empty(len(starts) - 1, dtype=np.int64)
-    members: list[tuple[IntArray, IntArray]] = []
-    for home, (a, b) in enumerate(pairwise(starts)):
-        member_labels = labels[order[a:b]]
-        kinds[home] = numbers.setdefault(member_labels.tobytes(), len(numbers))
-        if len(numbers) > len(members):
-            members.append(np.unique(member_labels, return_counts=True))
-    return kinds, members
-
-
-def _fits(
-    release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, members: list[tuple[IntArray, IntArray]]
-) -> tuple[list[IntArray], list[IntArray]]:
-    """Return for each kind of household the groups that could be one, and how many of it each could hold."""
+def _copies(
+    release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, kinds: IntArray
+) -> pd.Series:  # fmt: skip
+    """Return how many households of each kind each group could hold, where it could be one."""
     agree = knowledge.agreement(release)
+    suppressed = np.flatnonzero(agree.classes < 0)
+    rows = [np.append(candidates, suppressed) for candidates in agree.candidates()]
+    label = np.repeat(np.arange(len(rows)), [len(candidates) for candidates in rows])
+    held = pd.DataFrame({"label": label, "group": groups[np.concatenate(rows)]})
+    held = held[held["group"] >= 0].value_counts().rename("held").reset_index()
+    home_of_kind = first_rows(kinds, int(kinds.max(initial=-1)) + 1)
+    members = pd.DataFrame({"kind": kinds[homes], "label": agree.groups})[np.isin(homes, home_of_kind)]
+    members = members.value_counts(sort=False).rename("members").reset_index()
+    of_kind = members.groupby("kind")["members"].agg(["size", "sum"])
     sizes = np.bincount(groups[groups >= 0])
     alike = _sizes_alike(np.bincount(homes[homes >= 0]), sizes)
-    candidates, suppressed = agree.candidates(), np.flatnonzero(agree.classes < 0)
-    by_label: dict[int, tuple[IntArray, IntArray]] = {}
-    fits, copies = [], []
-    for labels, counts in members:
-        for label in labels[[label not in by_label for label in labels]]:
-            where = groups[np.concatenate([candidates[label], suppressed])]
-            by_label[label] = np.unique(where[where >= 0], return_counts=True)
-        parts = [by_label[label][0][by_label[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
-        fitting = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), parts)
+    length = members["label"].map(held["label"].value_counts()).fillna(0).cumsum()
+    parts = []
+    for _, part in members.groupby(length.groupby(members["kind"]).transform("first") // _ROWS):
+        both = part.merge(held, on="label")
+        both["copies"] = both["held"] // both["members"]
+        fitting = both[both["copies"] > 0].groupby(["kind", "group"])["copies"].agg(["size", "min"])
+        kind, group = (fitting.index.get_level_values(level) for level in (0, 1))
+        fits = fitting["size"].to_numpy() == of_kind["size"][kind].to_numpy()
         if alike:
-            fitting = fitting[sizes[fitting] == counts.sum()]
-        group_counts = [by_label[label][1][np.searchsorted(by_label[label][0], fitting)] for label in labels]
-        fits.append(fitting)
-        copies.append(
-            np.ones_like(fitting)
-            if alike
-            else np.min([n // m for n, m in zip(group_counts, counts, strict=True)], axis=0)
-        )
-    return fits, copies
+            fits &= sizes[group] == of_kind["sum"][kind].to_numpy()
+        parts.append(fitting.loc[fits, "min"].clip(upper=1 if alike else None))
+    return pd.concat(parts)
 
 
 def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
+from reident.methods.outcome import Outcome, record_outcome
+from reident.methods.release import Knowledge, Release, places_of
 from reident.places.points import unit_vectors
-from reident.tables.classes import class_ids, first_rows
+from reident.tables.classes import class_ids, class_rows, first_rows
 from reident.tables.labels import interval_of
 
 #: Candidates looked at for each person.
@@ -68,54 +68,62 @@ class Near:
         true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
         return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
-    def judged(self, weights: FloatArray, truth: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the claim, its confidence and whether it is right, given weights of the candidates.
+    def outcome(
+        self, release: Release, knowledge: Knowledge, weights: FloatArray, assumption: str, *, one_to_one: bool = False
+    ) -> Outcome:
+        """Claim for each person the likeliest candidate, or that of the likeliest assignment of all one to one.
 
         Weights are of all the records that a candidate stands for together. Ties share.
         """
-        each = weights / np.maximum(self.sizes, 1)
+        size, is_true = np.maximum(self.sizes, 1), self.is_true(knowledge.truth)
+        each = weights / size
+        if one_to_one:
+            assigned = assign(self, weights)
+            chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
+            rows = np.where(assigned >= 0, self.rows[chosen], -1)
+            right = np.where(assigned >= 0, is_true[chosen] / size[chosen], 0.0)
+            return record_outcome(release, knowledge, self.persons, rows, each[chosen], right, assumption)
         best = each.max(axis=1)
         top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
         tied = (top * self.sizes).sum(axis=1)
-        right = (top * self.is_true(truth)).sum(axis=1) / np.maximum(tied, 1)
-        total = weights.sum(axis=1)
-        confidence = np.divide(best, total, out=np.zeros_like(best), where=total > 0)
-        claim = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
-        return claim, confidence, right
+        right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
+        confidence = ratio(best, weights.sum(axis=1))
+        rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
+        return record_outcome(release, knowledge, self.persons, rows, confidence, right, assumption)
 
 
-def nearest_points(points: FloatArray, others: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Return for each of `others` the nearest points, unit vectors, and how far they are, km; at most k."""
+def nearest_among(
+    points: FloatArray, homes: FloatArray, kinds: IntArray, fits: Sequence[IntArray], k: int = MOST_NEAR
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return the nearest points of those that fit the kind of each home, how far they are, km, and if there are more.
+
+    `points` and `homes` are unit vectors, NaN without a place; -1 where there are fewer than `k`, or a kind is -1.
+    """
     from scipy.spatial import cKDTree
 
-    chords, near = cKDTree(points).query(others, k=min(k, len(points)))
-    shape = len(others), min(k, len(points))
-    return near.reshape(shape), 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+    shape = len(homes), min(k, len(points))
+    near, gaps, cut = np.full(shape, -1), np.full(shape, np.inf), np.zeros(len(homes), dtype=bool)
+    is_located = np.asarray(np.isfinite(points).all(axis=1))
+    kinds = np.where(np.isfinite(homes).all(axis=1), kinds, -1)
+    for rows, fitting in zip(class_rows(kinds, len(fits)), fits, strict=True):
+        fitting = fitting[is_located[fitting]]
+        n = min(k, len(fitting))
+        if not (rows.size and n):
+            continue
+        # Neighbours one after another: the tree's branches are still at hand.
+        rows = rows[np.lexsort(np.floor(_CELLS_A_RADIUS * homes[rows]).T)]
+        chords, found = cKDTree(points[fitting]).query(homes[rows], k=np.arange(1, n + 1))
+        near[rows, :n] = fitting[found]
+        gaps[rows, :n] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords / 2, 0, 1))
+        cut[rows] = len(fitting) > k
+    return near, gaps, cut
 
 
 def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
     """Return the released places nearest to each person's among the records with agreeing labels, in km."""
-    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
-    homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    k = min(k, len(released))
-    rows = np.full((len(persons), k), -1, dtype=np.int64)
-    gaps = np.full((len(persons), k), np.inf)
+    released, homes = (unit_vectors(*places_of(table)) for table in (release.table, knowledge.known))
     agree = knowledge.agreement(release)
-    is_located = np.asarray(np.isfinite(released).all(axis=1))
-    candidates = [rows[is_located[rows]] for rows in agree.candidates()]
-    cut = np.zeros(len(persons), dtype=bool)
-    groups = np.where(np.isfinite(homes[persons]).all(axis=1), agree.groups[persons], -1)
-    order = np.argsort(groups, kind="stable")
-    ends = np.flatnonzero(np.diff(groups[order], prepend=-1, append=-1))
-    for a, b in pairwise(ends):
-        of_group, allowed = order[a:b], candidates[groups[order[a]]]
-        if not allowed.size or groups[order[a]] < 0:
-            continue
-        cut[of_group] = allowed.size > k
-        # Neighbours one after another: the tree's branches are still at hand.
-        of_group = of_group[np.lexsort(np.floor(_CELLS_A_RADIUS * homes[persons[of_group]]).T)]
-        near, gaps_km = nearest_points(released[allowed], homes[persons[of_group]], k)
-        rows[of_group, : near.shape[1]], gaps[of_group, : near.shape[1]] = allowed[near], gaps_km
+    rows, gaps, cut = nearest_among(released, homes[persons], agree.groups[persons], agree.candidates(), k)
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
@@ -133,8 +141,9 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     sizes = np.bincount(classes, minlength=n_classes)
     k = min(k, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
-    for start in range(0, len(persons), max(1, _CELLS // n_classes)):
-        chunk = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
+    step = max(1, _CELLS // n_classes)
+    for start in range(0, len(persons), step):
+        chunk = np.arange(start, min(len(persons), start + step))
         total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
             np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))
@@ -199,8 +208,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
     beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
     beyond = np.exp(np.minimum(beyond, 700))
-    total = weights.sum(axis=1, keepdims=True) + beyond
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return ratio(weights, weights.sum(axis=1, keepdims=True) + beyond)
 
 
 def _size_of_noise(near: Near, dimensions: int, power: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,14 +67,8 @@ class Outcome:
     def links(self) -> pd.DataFrame:
         """The claims made, as ``known``, ``release``, ``right``, ``confidence``."""
         claimed = self.claims[self.claims["confidence"] > 0]
-        return pd.DataFrame(
-            {
-                "release": claimed["claim"].to_numpy(object),
-                "known": claimed.index,
-                "right": claimed["right"].to_numpy(float),
-                "confidence": claimed["confidence"].to_numpy(float),
-            }
-        )
+        links = claimed.rename_axis("known").reset_index().rename(columns={"claim": "release"})
+        return links[["release", "known", "right", "confidence"]]
 
 
 def claims_about(
@@ -101,6 +95,20 @@ def claims_by_row(
         right = (rows == knowledge.truth[persons]) & (rows >= 0)
     confidences = np.where(rows >= 0, confidence, 0.0)
     return claims_about(knowledge, persons, release.labels(rows), confidences, right, 1 / max(1, len(release.table)))
+
+
+def record_outcome(
+    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
+    assumption: str, **fields: Any,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of an attack that claims records, see `claims_by_row`."""
+    claims = claims_by_row(release, knowledge, persons, rows, confidence, right)
+    return Outcome(claims, "identity", assumption, **fields)
+
+
+def knows(columns: Iterable[Any]) -> str:
+    """Say that the intruder knows some columns exactly."""
+    return f"the intruder knows {', '.join(map(str, columns))} of each person exactly"
 
 
 def gain(attack: Any, control: Any) -> FloatArray:

@@ -15,12 +15,10 @@ from scipy.spatial.distance import squareform
 from reident.base import (
     FloatArray,
     IntArray,
-    ParameterError,
     Real,
     RNGLike,
     Whole,
     afford,
-    check_choice,
     check_embedding,
     check_integer,
     check_real,
@@ -31,7 +29,6 @@ from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km
-from reident.places.noise import distance_deviation_quantiles, distance_noise_window_km
 from reident.places.points import unit_vectors
 
 # Bytes of simulated distances held at a time; more pairs than fit are worked off in blocks of rows.
@@ -253,11 +250,6 @@ def _row_blocks(n: int, n_simulations: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-#: Rules by which an intruder who knows the method expects released distances (Kerckhoffs' principle).
-#: "simulated": the central share of the deviations of simulated releases of the own file; "intervals": of each pair the
-#: shortest interval (Kroll and Schnell 2016); "random pairs": the central share of the deviations of random pairs of an
-#: area (Kroll 2015); "normal": quantiles of normal noise on distances (Kroll 2015); "exact": equal distances.
-RULES = ("simulated", "intervals", "random pairs", "normal", "exact")
 # Distances closer than this count as equal: the rounding of great circles, km.
 _ROUNDING_KM = 1e-6
 # As many simulated releases as give about this many distances: quantiles need no more.
@@ -265,7 +257,6 @@ _DEVIATIONS = 20_000
 
 
 def tolerated(
-    rule: str,
     *,
     lat: FloatArray,
     lon: FloatArray,
@@ -275,31 +266,21 @@ def tolerated(
     n_simulations: int = 100,
     rng: RNGLike = None,
 ) -> dict[str, Any]:
-    """Return the tolerance of the intruder under one of `RULES`: ``window_km`` or ``intervals_km`` of an attack.
+    """Return the tolerance of an intruder who knows the method: ``window_km`` or ``intervals_km`` of an attack.
 
-    `lat`, `lon` are the intruder's own places, degrees; `options` the method's options and public inputs by name;
-    `simulate` releases the intruder's own file (rows released, distances in km), at most `n_simulations` times; `alpha`
-    is the share of deviations that is tolerated, inside (0, 1). A rule about another method raises `ParameterError`.
+    Of an embedding the shortest interval of each pair (Kroll and Schnell 2016), else the central share of the
+    deviations of simulated releases of the own file (Kerckhoffs' principle). `lat`, `lon` are the intruder's own
+    places, degrees; `options` the method's options and public inputs by name; `simulate` releases the intruder's own
+    file (rows released, distances in km), at most `n_simulations` times; `alpha` is the share of deviations that is
+    tolerated, inside (0, 1).
     """
-    check_choice(rule, "window", RULES)
     alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
     rng = check_rng(rng)
-
-    def option(name: str) -> Any:
-        if name not in options:
-            raise ParameterError(f"`window` must be a rule for the method, got {rule!r}, which needs its `{name}`")
-        return options[name]
-
-    if rule == "intervals":
-        embedding = {name: option(name) for name in ("n_reference_sets", "reference_set_size", "area")}
+    if "n_reference_sets" in options:
+        embedding = {name: options[name] for name in ("n_reference_sets", "reference_set_size", "area")}
         ends = tolerance_intervals(lat, lon, alpha=alpha, n_simulations=n_simulations, rng=rng, **embedding)
         return {"intervals_km": tuple(ends)}
-    if rule == "random pairs":
-        deviation = distance_deviation_quantiles(option("area"), sigma_deg=option("sigma_deg"), rng=rng)
-        return {"window_km": deviation.window_km(alpha)}
-    if rule == "normal":
-        return {"window_km": distance_noise_window_km(option("sigma_km"), alpha)}
-    deviations = _simulated_deviations(lat, lon, simulate, n_simulations, rng) if rule == "simulated" else np.zeros(0)
+    deviations = _simulated_deviations(lat, lon, simulate, n_simulations, rng)
     low, high = np.quantile(deviations, [(1 - alpha) / 2, (1 + alpha) / 2]) if deviations.size else (0.0, 0.0)
     return {"window_km": (float(low) - _ROUNDING_KM, float(high) + _ROUNDING_KM)}
 

@@ -13,7 +13,7 @@ from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterEr
 from reident.kernels.tables import mondrian as rules_of
 from reident.tables.classes import encode_column, sorted_codes
 
-_DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY, "recursive": rules_of.RECURSIVE}
+_DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY}
 _DISTANCE = {
     "equal": rules_of.EQUAL_DISTANCE,
     "ordered": rules_of.ORDERED_DISTANCE,
@@ -230,8 +230,7 @@ def read_criteria(
     k: int,
     sensitive: str | None,
     ell: float | None,
-    diversity: str,
-    c: float,
+    diversity: str | float,
     t: float | None,
     distance: str,
     hierarchies: Mapping[str, Any],
@@ -264,7 +263,8 @@ def read_criteria(
             # A whole number stays one as a float: the signature says "float", for entropy.
             whole = int(ell) if ell.is_integer() else ell
             check_integer(whole, "ell", low=1, why="only entropy l-diversity takes a fraction")
-        chosen.append((_DIVERSITY[diversity], ell, c))
+        rule, limit = (_DIVERSITY[diversity], 0.0) if isinstance(diversity, str) else (rules_of.RECURSIVE, diversity)
+        chosen.append((rule, ell, limit))
     if t is not None:
         chosen.append((_DISTANCE[distance], 0.0, t))
     ordered = t is not None and distance == "ordered"

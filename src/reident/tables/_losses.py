@@ -10,6 +10,8 @@ import pandas as pd
 from reident.base import FloatArray, IntArray
 
 LOSSES = ("precision", "discernibility", "bits", "column_bits", "ncp")
+#: Begins the name of a loss that counts the released records only: a suppressed one costs nothing.
+RELEASED = "released_"
 
 
 def bit_losses(lost: FloatArray, everything: FloatArray) -> dict[str, float]:

@@ -5,30 +5,51 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 
 from reident.base import (
     Choice,
     DataError,
-    Flag,
     IntArray,
+    Option,
     ParameterError,
     Real,
     Whole,
+    check_choice,
     check_columns,
     check_mapping,
+    check_real,
     check_table,
     checked,
 )
 from reident.tables._criteria import read_criteria
 from reident.tables._lattice import SOLUTION_COLUMNS, search
-from reident.tables._losses import LOSSES
+from reident.tables._losses import LOSSES, RELEASED
 from reident.tables._mondrian import partition
 from reident.tables.hierarchy import Hierarchy
 
 METHODS = ("ola", "optimal", "mondrian", "published")
+
+
+class Diversity(Option):
+    """A kind of l-diversity: by name, or the c of the recursive kind."""
+
+    @property
+    def range(self) -> str:
+        """The names, and the interval of c."""
+        return "distinct, entropy, or c in (0, inf)"
+
+    def check(self, value: Any, name: str) -> str | float:
+        """Return the name or c, or raise `ParameterError`."""
+        if isinstance(value, str):
+            return check_choice(value, name, ("distinct", "entropy"))
+        return check_real(value, name, low=0, open_low=True, why='"distinct", "entropy", or c of recursive diversity')
+
+    def read(self, text: str, name: str) -> str | float:
+        """Return the value of a typed text."""
+        return self.check(float(text) if text.replace(".", "", 1).isdigit() else text, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +115,10 @@ def k_anonymise(
     k: Annotated[int, Whole(1, unit="records")],
     suppression_limit: Annotated[float, Real(0, 1, unit="share of the records")] = 0.05,
     method: Annotated[str, Choice(*METHODS)] = "ola",
-    loss: Annotated[str, Choice(*LOSSES)] = "precision",
-    charge_suppressed: Annotated[bool, Flag()] = True,
+    loss: Annotated[str, Choice(*LOSSES, *(RELEASED + loss for loss in LOSSES))] = "precision",
     sensitive: str | None = None,
     ell: Annotated[float | None, Real(1, unit="values")] = None,
-    diversity: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct",
-    c: Annotated[float, Real(0, open_low=True)] = 3.0,
+    diversity: Annotated[str | float, Diversity()] = "distinct",
     t: Annotated[float | None, Real(0, 1)] = None,
     distance: Annotated[str, Choice("equal", "ordered", "hierarchical")] = "equal",
 ) -> KAnonymous:
@@ -129,15 +148,14 @@ def k_anonymise(
         hierarchy for every quasi-identifier, by binary search in sublattices with every node counted over all records
         (the result is that of "ola"), else Mondrian, which cuts at the median or not at all.
     loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
-        The loss that the lattice methods minimise and every method reports (see Notes).
-    charge_suppressed : bool
-        Whether a suppressed record costs as much as a fully generalised one, or is left out of the loss.
+        The loss that the lattice methods minimise and every method reports (see Notes). A suppressed record costs as
+        much as a fully generalised one; with "released_" before the name it is left out of the loss.
     sensitive : str, optional
         The sensitive attribute, for `ell` and `t`.
     ell : float, optional
-        Every class is to be l-diverse in the sense of `diversity` ("distinct", "entropy" or "recursive" with `c`).
-    diversity : {"distinct", "entropy", "recursive"}
-    c : float
+        Every class is to be l-diverse in the sense of `diversity`.
+    diversity : {"distinct", "entropy"} or float
+        The kinds of `l_diversity`; a number is the c of recursive (c, l)-diversity.
     t : float, optional
         Every class's distribution of the sensitive attribute is to be within t of that of all released records, by
         the `distance` of `reident.tables.t_closeness`.
@@ -188,8 +206,9 @@ def k_anonymise(
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     known = _check_hierarchies(hierarchies, quasi, needed=method in ("ola", "optimal"))
+    loss_name = loss.removeprefix(RELEASED)
     criteria = read_criteria(
-        table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance,
+        table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, t=t, distance=distance,
         hierarchies=known,
     )  # fmt: skip
     local = method == "mondrian" or (method == "published" and not set(quasi) <= set(known))
@@ -206,12 +225,13 @@ def k_anonymise(
         for column, labels in parts.columns.items():
             release[column] = labels
         return made(
-            table=release, node=None, loss=parts.losses[loss], losses=parts.losses, column_losses=parts.column_losses,
-            classes=parts.classes, n_suppressed=0, solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
+            table=release, node=None, loss=parts.losses[loss_name], losses=parts.losses,
+            column_losses=parts.column_losses, classes=parts.classes, n_suppressed=0,
+            solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
             lattice=pd.DataFrame(columns=[*quasi, "total_level", "satisfies", "k_minimal"]), n_checked=0,
         )  # fmt: skip
     best = search(
-        table, quasi, known, criteria, limit=suppression_limit, loss=loss, charge_suppressed=charge_suppressed,
+        table, quasi, known, criteria, limit=suppression_limit, loss=loss_name, charge_suppressed=loss == loss_name,
         exact=method == "optimal", published=method == "published",
     )  # fmt: skip
     release = table.loc[best.classes >= 0].copy()
@@ -220,7 +240,7 @@ def k_anonymise(
         # Level 0, too: values in several spellings that look the same are released in one.
         release[column] = known[column].generalise(release[column], level)
     return made(
-        table=release, node=best.node, loss=best.losses[loss], losses=best.losses,
+        table=release, node=best.node, loss=best.losses[loss_name], losses=best.losses,
         column_losses={column: level / max(known[column].n_levels - 1, 1) for column, level in levels.items()},
         classes=best.classes, n_suppressed=len(table) - len(release), solutions=best.solutions, lattice=best.lattice,
         n_checked=best.n_checked,

@@ -102,6 +102,15 @@ def class_rows(ids: IntArray, n_classes: int) -> list[IntArray]:
     return [order[start:end] for start, end in pairwise(ends)]
 
 
+def kinds_of(groups: IntArray, codes: IntArray) -> IntArray:
+    """Return the kind of each group of records: one for equal lists of codes; negative ones are left out."""
+    order = np.lexsort((codes, groups))
+    order = order[groups[order] >= 0]
+    ends = np.flatnonzero(np.diff(groups[order])) + 1
+    kinds: IntArray = pd.factorize(np.array([part.tobytes() for part in np.split(codes[order], ends)], dtype=object))[0]
+    return kinds
+
+
 def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> BoolArray:
     """Mark the records to leave out because of a missing value; refuse them for ``missing="raise"``."""
     if missing == "value":

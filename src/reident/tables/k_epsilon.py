@@ -99,7 +99,7 @@ class KEpsilonRelease:
 
 
 #: Options of `k_anonymise` that `k_epsilon_anonymise` hands on without a parameter of its own.
-_OPTIONS = ("loss", "charge_suppressed", "sensitive", "ell", "diversity", "c", "t", "distance")
+_OPTIONS = ("loss", "sensitive", "ell", "diversity", "t", "distance")
 
 
 @checked
@@ -148,7 +148,7 @@ def k_epsilon_anonymise(
     rng : Generator, int or None
         None, for a release: noise and shuffle from the operating system's entropy. Anything else is for tests.
     **options
-        `loss`, `charge_suppressed`, `sensitive`, `ell`, `diversity`, `c`, `t`, `distance` of `k_anonymise`.
+        `loss`, `sensitive`, `ell`, `diversity`, `t`, `distance` of `k_anonymise`.
 
     Returns
     -------

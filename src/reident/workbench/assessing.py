@@ -29,6 +29,7 @@ from reident.base import (
 from reident.data.simulate import drawn_together
 from reident.methods import entries
 from reident.methods.forms import check_public_used
+from reident.workbench.candidates import Evaluator
 from reident.workbench.dataset import Dataset
 from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step, steps_of
@@ -254,10 +255,8 @@ def assess(
         check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
     for name in dataset.must_keep:
         check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in tried else [])))
-    rule: dict[str, Any] = {
-        "limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed, "progress": progress, "jobs": jobs,
-        "cache": cache,
-    }  # fmt: skip
+    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed}
+    run: dict[str, Any] = {"progress": progress, "jobs": jobs, "cache": cache}
     search = network = None
     if {"table", "places"} & set(tried):
         person = dataset.schema.single("person")
@@ -266,17 +265,21 @@ def assess(
         judged = dataset.part(np.sort(sample))
         rule_of_records = rule | {
             "others": list(dict.fromkeys([*recipe.keep, *dataset.sensitive])), "missing": recipe.missing_values,
-            "scale": len(dataset) / len(sample), "max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1),
+            "scale": len(dataset) / len(sample),
         }  # fmt: skip
-        search = search_release(judged, slots or slots_of(tried, dataset, limit), **rule_of_records)
+        run_of_records = run | {"max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1)}
+        evaluator = Evaluator(judged, **rule_of_records)
+        search = search_release(evaluator, slots or slots_of(tried, dataset, limit), **run_of_records)
         if (column := _costliest(search, dataset)) and not slots:
             fewer = judged.without([column])
-            without = search_release(fewer, slots_of(tried, fewer, limit), **rule_of_records)
+            without = search_release(
+                Evaluator(fewer, **rule_of_records), slots_of(tried, fewer, limit), **run_of_records
+            )
             search = search.or_without(column, without)
     n_nodes = dataset.named_network.n_nodes if "network" in tried else 0
     if "network" in tried and n_nodes <= MOST_NODES:
         others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first
-        network = search_release(Dataset(dataset.named_network), [[Step("naive"), *others]], **rule)
+        network = search_release(Evaluator(Dataset(dataset.named_network), **rule), [[Step("naive"), *others]], **run)
     return Assessment(
         dataset.schema.profile(dataset.data), search or network, network, limit, tolerate, seed,
         digest_of(None, {"records": complete}), tuple(tried), left_out, n_nodes,

@@ -65,12 +65,12 @@ class Evaluator:
     """
 
     dataset: Dataset
-    others: list[str]
-    limit: float
-    tolerate: float
-    missing: str
-    draws: int
-    seed: int
+    others: Sequence[str] = ()
+    limit: float = 0.25
+    tolerate: float = 0.0
+    missing: str = "label"
+    draws: int = 5
+    seed: int = 0
     always: frozenset[str] = frozenset()
     scale: float = 1.0
 
@@ -100,7 +100,7 @@ class Evaluator:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
         data = self.dataset
         rule = [
-            data.schema.listed(), data.epsilon_quasi, data.guarded, data.intruder, self.others, self.limit,
+            data.schema.listed(), data.epsilon_quasi, data.guarded, data.intruder, list(self.others), self.limit,
             self.tolerate, self.missing, self.draws, self.seed, sorted(self.always),
         ]  # fmt: skip
         tables = {f"hierarchy of {name}": tree.to_frame() for name, tree in data.hierarchies.items()}

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray
+from reident.base import DataError, IntArray
 from reident.methods import Entry
 from reident.methods.forms import guarantee
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.release import Knowledge, Release
-from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
+from reident.tables.classes import class_ids, kinds_of, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
 from reident.tables.writing import as_numbers
@@ -39,16 +39,15 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
     record = class_ids(cells)[0]
-    order = np.lexsort((record, group))
-    ends = np.flatnonzero(np.diff(group[order], append=-1) != 0) + 1
-    lists = pd.factorize(np.array([part.tobytes() for part in np.split(record[order], ends[:-1])], dtype=object))[0]
-    own = np.empty(len(order), dtype=np.int64)
-    own[order] = np.repeat(lists, np.diff(ends, prepend=0))
-    sure = 1 / _persons_of_lists(own, group, rows, knowledge.who[persons])[own[rows]]
+    kinds, n = kinds_of(group, record), len(group)
+    owner = -1 - np.arange(len(kinds))  # groups of one person are counted once
+    owner[group[rows]] = pd.factorize(knowledge.who[persons])[0]
+    kind = kinds[group]
+    sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
     if alone:  # a record that is suppressed whole agrees with all
-        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / len(order), sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / n, sure)
     claims = pd.DataFrame(
-        {"claim": release.labels(rows), "confidence": sure, "right": sure, "base": 1 / len(ends), "present": True},
+        {"claim": release.labels(rows), "confidence": sure, "right": sure, "base": 1 / len(kinds), "present": True},
         index=knowledge.who[persons],
     )
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
@@ -56,17 +55,6 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     known = ", ".join(map(str, knowledge.unperturbed(release)))
     said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
-
-
-def _persons_of_lists(own: IntArray, group: IntArray, rows: IntArray, who: pd.Index) -> FloatArray:
-    """Return how many groups have each list of records, groups of one person counted once."""
-    owner = np.full(int(group.max(initial=-1)) + 1, -1)
-    owner[group[rows]] = pd.factorize(who)[0]
-    strangers = owner < 0
-    owner[strangers] = owner.max(initial=-1) + 1 + np.arange(strangers.sum())
-    pairs = pd.DataFrame({"list": own, "owner": owner[group]}).drop_duplicates()
-    counts: FloatArray = np.bincount(pairs["list"], minlength=int(own.max(initial=-1)) + 1).astype(float)
-    return counts
 
 
 def codes_of(column: pd.Series) -> IntArray:

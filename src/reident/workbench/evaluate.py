@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
-from reident.methods import Entry, entries, find
+from reident.base import IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.methods import entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release, have_places, own_numbers, places_of
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
@@ -157,7 +158,6 @@ def evaluate(
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
-    placed = _placed(release, knowledge)
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
     together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
     rows: list[dict[str, Any]] = []
@@ -165,20 +165,10 @@ def evaluate(
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
-    households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
-    for label, entry, options, about, why in _plan(release, knowledge, attacks, together, quick=quick):
-        if why and attacks is None:
-            skipped[label] = why
-            continue
+    for label, subject, run in _plan(release, knowledge, attacks, together, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
-        subject = placed if entry is not None and entry.data == "places" else (release, about)
         try:
-            if why:
-                raise NotApplicable(why)
-            if entry is None:
-                outcome = composition(*subject, together[label], label)
-            else:
-                outcome = run_attack(entry.name, *subject, options, seed=seed)
+            outcome = run(*subject)
             summary, each = person_risks(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
@@ -199,7 +189,7 @@ def evaluate(
         except NotApplicable as reason:
             row |= {"verdict": "not run", "reason": str(reason)}
         rows.append(row)
-        shared = _together(persons, households)
+        shared = _together(persons, knowledge)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
         if stop_above is not None and share > stop_above:
             break
@@ -250,32 +240,35 @@ def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
 
 def _plan(
     release: Release, knowledge: Knowledge, attacks: Sequence[str | Mapping[str, Any]] | None,
-    keys: Mapping[str, IntArray | None], *, quick: bool,
-) -> Iterator[tuple[str, Entry | None, Mapping[str, Any], Knowledge, str]]:  # fmt: skip
-    """Yield each attack: its label, its entry, its options, the knowledge it uses, and the reason why it is not run."""
-    listed: list[tuple[Entry, Mapping[str, Any]]]
+    keys: Mapping[str, IntArray | None], skipped: dict[str, str], *, quick: bool, seed: int,
+) -> Iterator[tuple[str, tuple[Release, Knowledge], Callable[..., Outcome]]]:  # fmt: skip
+    """Yield each attack: its label, the release and knowledge that it uses, and its function; list those left out."""
     if attacks is None:
         if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
-            yield from ((name, None, {}, knowledge, "") for name in keys)
-        listed = [(entry, {}) for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
+            for name, numbers in keys.items():
+                yield name, (release, knowledge), partial(composition, numbers=numbers, name=name)
+        specs = [{"name": entry.name} for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
-        for spec in specs:  # how a map reads the risk is no option of an attack
-            spec.pop("measure", None)
-        listed = [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]
-    budget = BUDGET_S
-    for entry, options in listed:
+    budget, placed = BUDGET_S, _placed(release, knowledge)
+    for entry, options in [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]:
         why = lacking(entry, release, knowledge)
-        if not why and entry.costly and attacks is None:
+        if attacks is None and entry.costly and not why:
             budget -= entry.seconds
             if quick or budget < 0:
                 spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
                 why = "costly attacks are left out" if quick else spent
-        if not why and "sensitive" in entry.needs.split() and len(knowledge.secrets) > 1:
+        if attacks is None and why:
+            skipped[entry.name] = why
+            continue
+        run = partial(run_attack, entry.name, options=options, seed=seed)
+        if entry.data == "places":
+            yield entry.name, placed, run
+        elif not why and "sensitive" in entry.needs.split() and len(knowledge.secrets) > 1:
             for column in knowledge.secrets:
-                yield f"{entry.name} of {column}", entry, options, knowledge.about(column), ""
+                yield f"{entry.name} of {column}", (release, knowledge.about(column)), run
         else:
-            yield entry.name, entry, options, knowledge, why
+            yield entry.name, (release, knowledge), run
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
@@ -292,29 +285,20 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
 
 def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
     """Return the records and the persons with a place: the subject of attacks on places."""
-    is_placed, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
-    if knowledge.has_places:
-        at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
+    is_placed, at_home = have_places(release.table), have_places(knowledge.known)
     if is_placed.all() and at_home.all():
         return release, knowledge
-    earlier = [replace(other, table=other.table[_have_places(other)]) for other in knowledge.earlier]
+    earlier = [replace(other, table=other.table[have_places(other.table)]) for other in knowledge.earlier]
     of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
     place = np.append(np.where(is_placed, np.cumsum(is_placed) - 1, -1), -1)
     return replace(release, table=release.table[is_placed]), replace(of_persons, truth=place[of_persons.truth])
 
 
-def _have_places(release: Release) -> BoolArray:
-    if not release.has_places:
-        return np.ones(len(release.table), dtype=bool)
-    finite: BoolArray = np.isfinite(release.table[[LAT, LON]].to_numpy(float)).all(axis=1)
-    return finite
-
-
-def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
+def _together(persons: pd.DataFrame, knowledge: Knowledge) -> pd.DataFrame:
     """Give each person the largest risk of a member of the household."""
-    if households is None or persons.empty:
+    if knowledge.households is None or persons.empty:
         return persons
-    home = own_numbers(households.reindex(persons.index))
+    home = own_numbers(knowledge.households.groupby(knowledge.who).first().reindex(persons.index))
     ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
     heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
     return heads.assign(above=persons["above"].groupby(home).transform("any"))
@@ -322,8 +306,8 @@ def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFra
 
 def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
-    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
-    return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table, key=str)]
+    return np.lexsort([np.arange(len(table)), *codes[::-1]])
 
 
 def as_attacked(
@@ -341,13 +325,12 @@ def _windows(knowledge: Knowledge, release: Release) -> Any:
     """Return how far released distances deviate from true ones, as trying the method teaches an intruder."""
     known, truth = knowledge.known, knowledge.truth
 
-    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
-        del n_simulations, rule
-        at_home = np.isfinite(known[[LAT, LON]].to_numpy(float)).all(axis=1)
-        persons = np.flatnonzero((truth >= 0) & at_home & _have_places(release)[truth])
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
+        del n_simulations
+        persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(release.table)[truth])
         sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
         upper = np.triu_indices(len(sampled), 1)
-        true = great_circle_km(known[LAT].to_numpy(float)[sampled], known[LON].to_numpy(float)[sampled])[upper]
+        true = great_circle_km(*places_of(known.iloc[sampled]))[upper]
         released = release.between(truth[sampled])
         if released is None:
             raise NotApplicable("no distances are released")

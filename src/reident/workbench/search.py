@@ -182,17 +182,10 @@ class Search:
 
 
 def search_release(
-    dataset: Dataset,
+    evaluator: Evaluator,
     slots: Sequence[Sequence[Step | None]],
     *,
-    others: Sequence[str] = (),
-    limit: float = 0.25,
-    tolerate: float = 0.0,
-    missing: str = "label",
-    draws: int = 5,
     max_judged: int = MOST_JUDGED,
-    seed: int = 0,
-    scale: float = 1.0,
     jobs: int | str = 1,
     cache: str | Path | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -207,13 +200,10 @@ def search_release(
 
     Parameters
     ----------
-    dataset : Dataset
-        Records, or a network alone: then each step is a candidate, and ``kept`` is the share of edges in common.
+    evaluator : Evaluator
+        The rule and the records, or a network alone: then each step is a candidate, and ``kept`` is the share of edges
+        in common.
     slots : sequence of sequence of Step or None
-    others : sequence of str
-        Columns released as they are.
-    limit, tolerate, missing, draws, seed, scale
-        The rule: see `Evaluator`.
     max_judged : int
         Chains that are judged at most.
     jobs : int or str
@@ -223,11 +213,10 @@ def search_release(
     progress : bool or callable
         Show how many chains were judged, or call a function with this number and the largest.
     """
-    evaluator = Evaluator(dataset, list(others), limit, tolerate, missing, draws, seed, scale=scale)
     touched = [tuple(dict.fromkeys(c for step in slot if step for c in evaluator.columns(step))) for slot in slots]
     each = [column for columns in touched for column in columns]
     apart = len(each) == len(set(each))  # else a part alone may be weaker than with another one on its columns
-    evaluator = replace(evaluator, always=frozenset(set(dataset.quasi) - set(each)))
+    evaluator = replace(evaluator, always=frozenset(set(evaluator.dataset.quasi) - set(each)))
     name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
     n_at_once = jobs if isinstance(jobs, int) else 4
 
@@ -236,7 +225,7 @@ def search_release(
         nonlocal client
         if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
-        rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=seed, cache=cache,
+        rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=evaluator.seed, cache=cache,
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
         return [dict(row) for row in rows.to_dict("records")]  # type: ignore[arg-type]
 

@@ -19,16 +19,17 @@ from reident.methods.release import LAT, LON, Knowledge
 from reident.workbench.check.declarations import (
     Declarations,
     declare,
-    test_new,
-    test_new_together,
-    undeclared,
+    judge_new,
+    judge_new_together,
+    refuse_identifiers,
+    refuse_undeclared,
     with_row_number,
     words_of,
 )
 from reident.workbench.check.dependence import Features
 from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
 from reident.workbench.check.networks import read_network
-from reident.workbench.check.reading import ReadRelease, read_release
+from reident.workbench.check.reading import read_release
 from reident.workbench.check.synthetic import nearer_than_control
 from reident.workbench.check.verdict import Finding, Verdict
 from reident.workbench.composition import class_sizes
@@ -117,124 +118,107 @@ def check(
     except DataError as error:
         raise DataError(str(error).replace("`data`", "`original`")) from None
     limit = dataset.limit if limit is None else limit
-    rule: dict[str, Any] = {
-        "limit": limit,
-        "tolerate": dataset.tolerate if tolerate is None else tolerate,
-        "limit_attribute": limit if limit_attribute is None else limit_attribute,
-    }
-    rule = {name: check_real(value, name, low=0, high=1) for name, value in rule.items()}
-    check_seed(seed)
+    verdict = Verdict(
+        check_real(limit, "limit", low=0, high=1),
+        check_real(limit if limit_attribute is None else limit_attribute, "limit_attribute", low=0, high=1),
+        check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1),
+        check_seed(seed), _sha256(release),
+    )  # fmt: skip
     for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
         find(name, "attack")
-    sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
-    if dataset.network is not None and not _is_table(release):
+    if dataset.network is None or _is_table(release):
+        subject = _read_records(verdict, release, dataset, pairs, called, new, derived)
+    else:
         for option, value in (("called", called), ("derived", derived)):
             if value:
                 raise ParameterError(f"`{option}` must be left out: it is for tables, and the release is a network")
-        return _check_network(release, dataset, pairs, words_of(new), rule, attacks, sha)
+        verdict.declared = Declarations(new=words_of(new)).stated()
+        subject = read_network(verdict, release, dataset, pairs, words_of(new))
+        if subject is None:
+            verdict.is_judged = False
+            verdict.findings.insert(0, _NO_PAIRS)
+    if subject is not None:
+        _attack(verdict, attacks, dataset.weights()[1], *subject)
+    return verdict
+
+
+def _read_records(
+    verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, called: Any, new: Any, derived: Any
+) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+    """Test the declarations of a release of records along the pairs.
+
+    Return it as attacks read it, the intruder's knowledge, and the numbers that hold records together; None without
+    pairs or evidence.
+    """
     read = read_release(release, dataset, pairs)
-    declared, findings = declare(read.cells, dataset, called, new, derived)
-    findings = [*read.findings, *findings]
-    sha |= {"cells": read.cells, "declared": declared.stated()}
-    if read.rows is None and dataset.control is not None:
-        table = _called(read.cells, declared)
-        findings += undeclared(declared, read.cells, dataset, None)
+    declared = declare(read.cells, dataset, called, new, derived)
+    cells, rows = without_geometry(read.cells), read.rows
+    verdict.findings, verdict.notes = read.findings, read.notes
+    verdict.cells, verdict.declared = read.cells, declared.stated()
+    refuse_identifiers(verdict, declared, read.cells, dataset)
+    if rows is None and dataset.control is not None:
+        refuse_undeclared(verdict, declared, read.cells, dataset)
         for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
-            findings += nearer_than_control(table, without_geometry(dataset.data), dataset.control, columns)
-        note = "Judged as a synthetic table, against a control that took no part in making it."
-        return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
-    unpaired = (
-        _NO_PAIRS if read.rows is None else wrong_pairs(without_geometry(read.cells), read.rows, dataset, declared)
-    )
+            verdict.findings += nearer_than_control(
+                _called(read.cells, declared), without_geometry(dataset.data), dataset.control, columns
+            )
+        verdict.notes.append("Judged as a synthetic table, against a control that took no part in making it.")
+        return None
+    unpaired = _NO_PAIRS if rows is None else wrong_pairs(cells, rows, dataset, declared)
     if isinstance(unpaired, Finding):
+        verdict.is_judged = False
+        verdict.findings.insert(0, unpaired)
+        refuse_undeclared(verdict, declared, read.cells, dataset)
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
-        sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
-        findings = [unpaired, *findings, *undeclared(declared, read.cells, dataset, None)]
-        return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
-    rows, read = read.rows, read if unpaired is None else replace(read, notes=[*read.notes, unpaired])
+        verdict.classes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
+        return None
     assert rows is not None
-    return _judge(read, rows, dataset, declared, findings, rule, attacks, sha)
-
-
-def _judge(
-    read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, findings: list[Finding],
-    rule: Mapping[str, Any], names: Any, details: Mapping[str, Any],
-) -> Verdict:  # fmt: skip
-    """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
         dataset.knowledge(np.full(len(dataset), -1))  # raises, with the columns to name
-    cells, seed, paired_rows = without_geometry(read.cells), details["seed"], rows >= 0
+    verdict.notes += [unpaired] if unpaired else []
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
-        findings.append(order)
-    paired, known_names = cells[paired_rows].reset_index(drop=True), tuple(map(str, dataset.quasi))
-    features = Features(with_row_number(dataset.data, rows[paired_rows]), known_names, seed)
-    tested, notes = test_new(paired, declared.new, features, is_list=False)
-    tested += undeclared(declared, paired, dataset, features)
-    passed = [name for name in declared.new if str(name) not in {finding.subject for finding in tested}]
-    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), seed)
-    compared = evidence(read, rows, dataset, declared, features, dataset.release_crs)
-    findings += [*tested, *compared.findings]
-    notes = [*read.notes, *notes, *compared.notes, *_left_out(dataset, declared, compared.shown)]
-    unasked = _unasked_places(dataset, declared)
-    findings += unasked[0]
-    notes += unasked[1]
-    notes += person_notes(without_geometry(dataset.data), dataset.schema.single("person"))
-    if compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None:
-        release, keys = compared.release(read, len(dataset), rows)
-        truth = release.table.index.get_indexer(dataset.data.index)
-        known = compared.knowledge(dataset, truth, earlier=[_earlier(release, dataset) for release in dataset.earlier])
-        return _attacked(release, known, findings, notes, rule, names, details, keys, dataset.weights()[1])
-    status = "refused" if findings else "passed"
-    return Verdict(status, findings, [_WORST_CASE, *notes], **rule, **details)
+        verdict.findings.append(order)
+    paired, known = cells[rows >= 0], [str(name) for name in dataset.quasi]
+    features = Features(with_row_number(dataset.data, rows[rows >= 0]), known, verdict.seed)
+    judge_new(verdict, paired, declared.new, features)
+    refuse_undeclared(verdict, declared, paired, dataset, features)
+    refused = {finding.subject for finding in verdict.findings}
+    independent = [name for name in declared.new if str(name) not in refused]
+    judge_new_together(verdict, paired, independent, features.data.drop(columns="the row number"))
+    compared = evidence(verdict, read.cells, rows, dataset, declared, features)
+    absent = [name for name in dataset.quasi if name not in (*declared.original.values(), *compared.shown)]
+    verdict.notes += [f"Not in the release, so no evidence: {', '.join(map(str, absent))}."] if absent else []
+    _refuse_unasked_places(verdict, dataset, declared)
+    verdict.notes += person_notes(without_geometry(dataset.data), dataset.schema.single("person"))
+    if not (compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None):
+        verdict.notes.insert(0, _WORST_CASE)
+        return None
+    made, keys = compared.release(read, len(dataset), rows)
+    truth = made.table.index.get_indexer(dataset.data.index)
+    earlier = [_earlier(release, dataset) for release in dataset.earlier]
+    return made, compared.knowledge(dataset, truth, earlier=earlier), keys
 
 
-def _check_network(
-    release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str], rule: Mapping[str, Any], names: Any,
-    details: Mapping[str, Any],
-) -> Verdict:  # fmt: skip
-    """Judge a released network along the pairs of its nodes."""
-    made, has_pairs, marks, findings, new_notes = read_network(release, dataset, pairs, new)
-    details = {**details, "declared": Declarations(new=dict(new)).stated()}
-    if not has_pairs:
-        return Verdict("not judged", [_NO_PAIRS, *findings], [], **rule, **details)
-    known = dataset.knowledge(made.table.index.get_indexer(dataset.data.index), known=marks)
-    notes = [
-        *new_notes,
-        "The attacks on the structure see no directions: following them from person to person finds more.",
-    ]
-    if len(marks.columns):
-        notes.insert(0, f"Of each person's relations these were joined, too: {', '.join(map(str, marks))}.")
-    return _attacked(made, known, findings, notes, rule, names, details)
-
-
-def _attacked(
-    release: attacked.Release, known: Knowledge, findings: Sequence[Finding], notes: Sequence[str],
-    rule: Mapping[str, Any], names: Any, details: Mapping[str, Any], keys: Mapping[str, IntArray] | None = None,
-    receipt: str = "",
-) -> Verdict:  # fmt: skip
-    """Judge a release with its findings by the attacks of an intruder."""
-    quick, limit = names == QUICK, rule["limit"]
-    report = evaluate(
-        release, known, limit=limit, limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
-        keys=keys, quick=quick, seed=details["seed"],
+def _attack(
+    verdict: Verdict, names: Any, receipt: str, release: attacked.Release, known: Knowledge,
+    keys: Mapping[str, IntArray],
+) -> None:  # fmt: skip
+    """Add the risks by the attacks of an intruder to a verdict, and refuse those above the limit."""
+    quick, limit = names == QUICK, verdict.limit
+    report = verdict.report = evaluate(
+        release, known, limit=limit, limit_attribute=verdict.limit_attribute, attacks=None if quick else names,
+        keys=keys, quick=quick, seed=verdict.seed,
     )  # fmt: skip
-    population = None if release.network is not None else population_of(release, known, report, limit)
-    findings = [*_above(report, rule), *findings]
-    groups = group_notes(known, report, population, limit, receipt)
-    return Verdict(
-        "refused" if findings else "passed", findings, [_WORST_CASE, *_covered(known, report), *notes, *groups],
-        **rule, **details, report=report, population=population, knowledge=price(release, known, limit=limit),
-    )  # fmt: skip
-
-
-def _above(report: RiskReport, rule: Mapping[str, Any]) -> list[Finding]:
-    """Refuse a release that puts more persons above the limit than are tolerated."""
-    if report.share_above_limit <= rule["tolerate"]:
-        return []
-    most = report.frame.set_index("name").loc[report.attack]
-    problem = f"{report.share_above_limit:.1%} of {len(report.persons)} have a risk above {rule['limit']:.0%}"
-    problem += f", most of them by {report.attack} ({most['risk']:.1%} success)"
-    return [Finding("persons", problem, "Coarsen more; reident assess looks for a release that passes.")]
+    verdict.population = None if release.network is not None else population_of(release, known, report, limit)
+    verdict.knowledge = price(release, known, limit=limit)
+    if report.share_above_limit > verdict.tolerate:
+        most = report.frame.set_index("name").loc[report.attack]
+        problem = f"{report.share_above_limit:.1%} of {len(report.persons)} have a risk above {limit:.0%}"
+        problem += f", most of them by {report.attack} ({most['risk']:.1%} success)"
+        remedy = "Coarsen more; reident assess looks for a release that passes."
+        verdict.findings.insert(0, Finding("persons", problem, remedy))
+    verdict.notes[:0] = [_WORST_CASE, *_covered(known, report)]
+    verdict.notes += group_notes(known, report, verdict.population, limit, receipt)
 
 
 def _is_table(release: Any) -> bool:
@@ -256,7 +240,7 @@ def _called(cells: Any, declared: Declarations) -> pd.DataFrame:
 def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
     """Return an earlier release as attacks read it, with its pairs where it was made here."""
     read = read_release(release, dataset, None)
-    table = _called(read.cells, declare(read.cells, dataset, None, (), ())[0])
+    table = _called(read.cells, declare(read.cells, dataset))
     indexed = table.set_axis(np.arange(len(table)) if read.rows is None else read.rows)
     return replace(as_attacked(indexed, read.method, read.options, len(dataset)), form="table")
 
@@ -276,20 +260,15 @@ def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     return notes
 
 
-def _left_out(dataset: Dataset, declared: Declarations, released: Any) -> list[str]:
-    """Name the quasi-identifiers that the release lacks."""
-    missing = [name for name in dataset.quasi if name not in declared.original.values() and name not in released]
-    return [f"Not in the release, so no evidence: {', '.join(map(str, missing))}."] if missing else []
-
-
-def _unasked_places(dataset: Dataset, declared: Declarations) -> tuple[list[Finding], list[str]]:
-    """Find places of the original without a role: findings where they are released, else notes."""
+def _refuse_unasked_places(verdict: Verdict, dataset: Dataset, declared: Declarations) -> None:
+    """Refuse places of the original without a role where they are released; else note them."""
     places = None if dataset.has_places else place_columns(dataset.data)
     if places is None or any(dataset.schema.columns[places[name]].role for name in ("lat", "lon")):
-        return [], []
+        return
     lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
     crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
     remedy = f"--lat {lat} --lon {lon}{crs} lets them be attacked."
     if {places["lat"], places["lon"]} <= {*declared.original.values()}:
-        return [Finding(f"{places['lat']}, {places['lon']}", "hold places, and have no role", remedy)], []
-    return [], [f"The original has places that are assumed unknown: {remedy}"]
+        verdict.refuse(f"{places['lat']}, {places['lon']}", "hold places, and have no role", remedy)
+    else:
+        verdict.notes.append(f"The original has places that are assumed unknown: {remedy}")

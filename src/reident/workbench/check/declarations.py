@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
-from reident.workbench.check.verdict import Finding, as_option
+from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
+from reident.workbench.check.verdict import Verdict, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import without_geometry
 from reident.workbench.readers import geometry_of
@@ -42,9 +42,9 @@ class Declarations:
 
 
 def declare(
-    cells: pd.DataFrame, dataset: Dataset, called: Any, new: Any, derived: Any
-) -> tuple[Declarations, list[Finding]]:
-    """Sort released columns by their declaration, and refuse identifiers.
+    cells: pd.DataFrame, dataset: Dataset, called: Any = None, new: Any = (), derived: Any = ()
+) -> Declarations:  # fmt: skip
+    """Sort released columns by their declaration.
 
     Raises
     ------
@@ -57,23 +57,20 @@ def declare(
     for option, names in (("new", new), ("derived", derived), ("called", called.values())):
         check_columns(cells, [*names], option, table_name="release", min_columns=0)
     check_columns(dataset.data, [*called], "called", table_name="original", min_columns=0)
-    schema, originals = dataset.schema, list(dataset.data.columns)
+    schema, data = dataset.schema, dataset.data
     new = {name: word for name, word in schema.new.items() if name in cells} | new
     derived = [*(name for name in schema.derived if name in cells), *derived]
-    folded = {fold(name): name for name in reversed(originals)}  # of several that differ in signs alone the first
     stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
-    exact = {*originals} & {*cells.columns}
-    geometry = geometry_of(cells)
+    exact = {name: name for name in data if name in cells}
+    alike = {fold(name): name for name in reversed(data.columns)}  # of several that differ in signs alone the first
+    free = {key: name for key, name in alike.items() if name not in exact and name not in stated.values()}
+    named = {column: free[fold(column)] for column in cells if fold(column) in free} | exact
+    named = {column: name for column, name in named.items() if column not in new and column not in derived} | stated
     declared = Declarations()
-    for column in (name for name in cells if name != geometry):
-        name = stated.get(column)
-        if name is None and column not in (*new, *derived):
-            alike = folded.get(fold(column))
-            free = alike is not None and alike not in exact and alike not in stated.values()
-            name = column if column in exact else alike if free else None
-        if name is not None:
-            declared.original[column] = name
+    for column in cells.columns.drop(geometry_of(cells), errors="ignore"):
+        if column in named:
+            declared.original[column] = named[column]
         elif column in new:
             declared.new[column] = new[column]
         else:
@@ -81,15 +78,15 @@ def declare(
     names = list(declared.original.values())
     if twice := [name for name in names if names.count(name) > 1]:
         raise ParameterError(f"`called` must map each column of the original once, got {twice[0]!r} twice")
-    findings = [
-        Finding(
-            str(column), f"is the original's {name}, which tells who a record is",
-            f"Leave it out; if it was drawn anew at random, say {_random(column)}.",
-        )
-        for column, name in declared.original.items()
-        if _identifies(dataset, name, cells[column])
-    ]  # fmt: skip
-    return declared, findings
+    return declared
+
+
+def refuse_identifiers(verdict: Verdict, declared: Declarations, cells: pd.DataFrame, dataset: Dataset) -> None:
+    """Refuse released columns that tell who a record is."""
+    for column, name in declared.original.items():
+        if _identifies(dataset, name, cells[column]):
+            remedy = f"Leave it out; if it was drawn anew at random, say {_random(column)}."
+            verdict.refuse(column, f"is the original's {name}, which tells who a record is", remedy)
 
 
 def words_of(new: Any) -> dict[Any, str]:
@@ -120,77 +117,71 @@ def fold(name: Any) -> str:
     return "".join(sign for sign in plain if sign.isalnum()) or str(name)
 
 
-def undeclared(
-    declared: Declarations, cells: pd.DataFrame, dataset: Dataset, features: Features | None
-) -> Iterator[Finding]:
+def refuse_undeclared(
+    verdict: Verdict, declared: Declarations, cells: pd.DataFrame, dataset: Dataset, features: Features | None = None
+) -> None:
     """Refuse each undeclared column, with the original column on which it depends."""
     places = place_columns(cells) if hasattr(dataset.data, "to_crs") else None
     for name in declared.undeclared:
         if places is not None and name in (places["lat"], places["lon"]):
             remedy = "Release them as the geometry of a file, such as a GeoPackage, or leave them out."
-            yield Finding(str(name), "holds places in cells, and the original has a geometry", remedy)
+            verdict.refuse(name, "holds places in cells, and the original has a geometry", remedy)
             continue
-        depends = None if features is None else dependence(features, cells[name], learned=False)
-        statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
-        yield Finding(
-            str(name), statement,
+        depends = "" if features is None else dependence(features, cells[name], learned=False)
+        statement = "is undeclared" + (f" and depends on {depends}" if depends else "")
+        verdict.refuse(
+            name, statement,
             f"Map it with {_as_called(name, depends, dataset.data)}, declare it with "
             f"{as_option('new', name)} if it says nothing of the original, with {as_option('derived', name)} if it is "
             "computed from it, or leave it out.",
         )  # fmt: skip
 
 
-def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) -> str:
+def _as_called(name: Any, depends: str, original: pd.DataFrame) -> str:
     """Return the option that maps a released column to the original's, by name if it depends on one alone."""
-    own = "" if depends is None else depends.partner.partition(": ")[0]
+    own = depends.partition(": ")[0]
     known = own in original and own != _ROW
     return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
 
-def test_new(
-    cells: pd.DataFrame, new: Mapping[Any, str], features: Features, *, is_list: bool
-) -> tuple[list[Finding], list[str]]:
+def judge_new(
+    verdict: Verdict, cells: pd.DataFrame, new: Mapping[Any, str], features: Features, *, is_list: bool = False
+) -> None:
     """Test the columns that are declared new: each must be independent of the original's columns.
 
     `is_list`: the rows are relations of a network, whose columns cannot be declared otherwise.
     """
-    findings, notes = [], []
     for name, word in new.items():
         column = cells[name]
         depends = dependence(features, column)
         distinct = column.nunique() / max(1, len(column))
         if depends:
-            findings.append(Finding(
-                str(name), f"is declared new but depends on {depends.partner}",
+            verdict.refuse(
+                name, f"is declared new but depends on {depends}",
                 "Leave it out." if is_list else f"Map it with {_as_called(name, depends, features.data)}, declare it "
                 f"with {as_option('derived', name)}, or leave it out.",
-            ))  # fmt: skip
+            )  # fmt: skip
         elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
-            findings.append(Finding(
-                str(name),
-                f"is declared new, and {distinct:.0%} of its values are distinct, like a code of persons",
+            verdict.refuse(
+                name, f"is declared new, and {distinct:.0%} of its values are distinct, like a code of persons",
                 f"If it was drawn at random, say {_random(name)}: the verdict repeats it. Else leave it out.",
-            ))  # fmt: skip
+            )  # fmt: skip
         else:
-            statement = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"
-            low = f"; {len(features.rows)} pairs are fewer than {FEWEST}, too few to test it"
-            notes.append(
-                statement + (low if power_is_low(features) else ", and found to depend on no original column") + "."
-            )
-    return findings, notes
+            few = f"; {len(features.rows)} pairs are fewer than {FEWEST}, too few to test it"
+            tested = few if power_is_low(features) else ", and found to depend on no original column"
+            verdict.notes.append(f"{name}: declared new{f' ({word})' if word else ''} by the custodian{tested}.")
 
 
-def test_new_together(cells: pd.DataFrame, names: Sequence[Any], original: pd.DataFrame, seed: int) -> list[Finding]:
+def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[Any], original: pd.DataFrame) -> None:
     """Test whether several new columns together tell an original column, as two shares of a value do."""
     if len(names) < 2:
-        return []
-    shares = Features(cells[list(names)], tuple(map(str, names)), seed)
+        return
+    shares = Features(cells[list(names)], tuple(map(str, names)), verdict.seed)
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
-            problem = f"are declared new but tell {name} together"
             remedy = "Leave one of them out, or declare them with --derived."
-            return [Finding(depends.partner, problem, remedy)]
-    return []
+            verdict.refuse(depends, f"are declared new but tell {name} together", remedy)
+            return
 
 
 def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
@@ -204,5 +195,4 @@ def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
 
 def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
-    paired = without_geometry(data).iloc[rows].reset_index(drop=True)
-    return paired.assign(**{_ROW: np.asarray(rows)})
+    return without_geometry(data).iloc[rows].assign(**{_ROW: np.asarray(rows)})

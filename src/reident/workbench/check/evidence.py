@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -13,13 +13,13 @@ from scipy.stats import binom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_column, kept_columns
+from reident.tables.agreement import KEPT, agreement, compare_column, kept_columns
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, placed_columns
-from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
+from reident.workbench.check.dependence import Features, chatterjee, column_of, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
-from reident.workbench.check.verdict import Finding, as_option
+from reident.workbench.check.verdict import Finding, Verdict, as_option
 from reident.workbench.composition import codes_of
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import as_attacked, own_order
@@ -43,12 +43,16 @@ _SAME_DEG, _NEARBY = 1e-6, 8
 _FEWEST_PLACES = 20
 #: Pairs that are read to find wrong ones, and the level of the test of each column.
 _PAIRS_READ, OWN_LEVEL = 2000, 0.001
+_WAYS = {
+    "coded": "writes the original's values in another way; the pairs show which is which.",
+    "unread": "has labels that cannot be read; intruders are assumed to know each person's.",
+}
 _NO_COLUMN = "No released column agrees with its own original along the pairs: if they are wrong, so is the verdict."
 
 
 @dataclass(eq=False)
 class Evidence:
-    """The columns of a release as attacks read them, and the findings of the comparison.
+    """The columns of a release as attacks read them, compared with the original's along the pairs.
 
     ``shown``: released columns by the original's names; ``known`` and ``secrets``: quasi-identifiers and sensitive
     values of each record of the original, as the release writes them; ``keys``: numbers that hold records together.
@@ -58,8 +62,6 @@ class Evidence:
     known: dict[Any, Any] = field(default_factory=dict)
     secrets: dict[Any, pd.Series] = field(default_factory=dict)
     keys: dict[str, IntArray] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
         """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
@@ -83,40 +85,35 @@ class Evidence:
 
 
 def evidence(
-    read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, features: Features,
-    release_crs: str | None = None,
-) -> Evidence:  # fmt: skip
+    verdict: Verdict, cells: Any, rows: IntArray, dataset: Dataset, declared: Declarations, features: Features
+) -> Evidence:
     """Compare the released columns with the original's along the pairs."""
-    cells, result = read.cells, Evidence()
-    placed = placed_columns(declared, dataset)
+    result, placed = Evidence(), placed_columns(declared, dataset)
     for column, name in declared.original.items():
         if column not in placed:
-            _compare(result, cells, column, name, rows, dataset, features)
+            _compare(verdict, result, cells[column], name, rows, dataset, features)
     for column in declared.derived:
-        each = pd.Series(None, dataset.data.index, dtype=object)
-        text = texts_of(cells[column])
-        each.iloc[rows[rows >= 0]] = text[rows >= 0].to_numpy(object)
-        result.shown[column], result.known[column] = text, each
-        result.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
-    _place(result, cells, placed, dataset, rows, release_crs)
+        way = unread(pd.Series(index=dataset.data.index, dtype=object), cells[column], rows)
+        result.shown[column], result.known[column] = way.released, way.known
+        verdict.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
+    _place(verdict, result, cells, placed, dataset, rows)
     return result
 
 
 def _compare(
-    result: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
-) -> None:
+    verdict: Verdict, result: Evidence, values: pd.Series, name: Any, rows: IntArray, dataset: Dataset,
+    features: Features,
+) -> None:  # fmt: skip
     """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
-    values, true, paired = cells[column], dataset.data[name], rows >= 0
+    column, true = values.name, dataset.data[name]
+    own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
     if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
         role = "quasi-identifier"  # a coordinate alone is a number that others know
-
-    def refuse(problem: str, remedy: str) -> None:
-        result.findings.append(Finding(str(column), problem, remedy))
-
     if name == geometry_of(dataset.data):
-        refuse("holds places in cells", "Release a file with a geometry, such as a GeoPackage, or leave it out.")
+        remedy = "Release a file with a geometry, such as a GeoPackage, or leave it out."
+        verdict.refuse(column, "holds places in cells", remedy)
         return
     if role == "sensitive":
         way = written(true, values, rows)
@@ -126,57 +123,47 @@ def _compare(
         result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
     elif role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
-        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(true, values, rows, features, groups))
-        if hides or (way.way == "perturbed" and _depend(true.iloc[rows[paired]], values[paired])):
+        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(own, label, features, groups))
+        if hides or (way.way == "perturbed" and _depend(own, label)):
             way = unread(true, values, rows)
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
-        notes = {
-            "coded": "writes the original's values in another way; the pairs show which is which.",
-            "unread": "has labels that cannot be read; intruders are assumed to know each person's.",
-        }
-        result.notes += [f"{column}: {note}" for key, note in notes.items() if way.way == key]
+        if way.way in _WAYS:
+            verdict.notes.append(f"{column}: {_WAYS[way.way]}")
         return  # its cells are evidence to attacks, whatever they hold
     elif role in ("person", "household"):
         if role == "household":
             result.shown[name] = values
-        if _depend(true.iloc[rows[paired]], values[paired]):
+        if _depend(own, label):
             result.keys[role] = codes_of(values)
-        same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
+        same = (texts_of(label).to_numpy() == texts_of(own).to_numpy()).mean()
         if same > _SAME_NUMBERS:
-            refuse(f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
-    elif role == "" and _holds_together(values[paired]):
+            verdict.refuse(column, f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
+    elif role == "" and _holds_together(label):
         result.keys[str(column)] = codes_of(values)
-        refuse(
-            f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
+        verdict.refuse(
+            column, f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
             f"Say {as_option('household', name, listed=False)}, --person or --quasi (in a recipe also the role other), "
             "or leave it out.",
-        )
+        )  # fmt: skip
     if role in ("", "other", "weight"):
-        if twin := _twin(values, rows, dataset):
-            refuse(
-                f"follows from {twin}, which intruders know, and has the role {role or 'none'}",
-                "Name it with --quasi, too, or leave it out.",
-            )
+        if twin := _twin(label, rows[rows >= 0], dataset):
+            problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
+            verdict.refuse(column, problem, "Name it with --quasi, too, or leave it out.")
         else:
-            result.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
-    if partner := _carried(true, values, rows, features, groups):
-        refuse(
-            f"is declared as {name}, does not follow it alone, and depends on {partner}",
-            f"Leave it out, or declare it with {as_option('derived', column)}.",
-        )
+            verdict.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
+    if partner := _carried(own, label, features, groups):
+        problem = f"is declared as {name}, does not follow it alone, and depends on {partner}"
+        verdict.refuse(column, problem, f"Leave it out, or declare it with {as_option('derived', column)}.")
 
 
-def _carried(
-    true: pd.Series, released: pd.Series, rows: IntArray, features: Features, groups: Sequence[Any]
-) -> str:  # fmt: skip
-    """Return the other column on which a released column depends and its own does not, "" for none.
+def _carried(own: pd.Series, label: pd.Series, features: Features, groups: Sequence[Any]) -> str:
+    """Return the other column on which the labels of the pairs depend and their own values do not, "" for none.
 
     A column that depends on its own is looked at among the persons with one value of it, or range of values: that among
     whom most pairs differ in the label.
     `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
     """
-    own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
-    label = released[rows >= 0].reset_index(drop=True).iloc[features.rows]
+    own, label = own.iloc[features.rows], label.iloc[features.rows]
     if own.nunique() < 2 or follows(texts_of(own), texts_of(label))[0]:
         return ""
     at, is_own = np.arange(len(own)), _depend(own, label)
@@ -185,37 +172,34 @@ def _carried(
         table = pd.crosstab(np.asarray(strata), codes_of(label))
         differ = table.sum(axis=1) ** 2 - (table**2).sum(axis=1)
         at = np.flatnonzero(np.asarray(strata) == differ.idxmax())
-    others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
-    own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
+    others = features.data.drop(columns=[own.name, *groups]).rename(columns=str).iloc[at]
+    own, label = own.iloc[at], label.iloc[at]
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
-    inherited = depends and depends.column in others and _depend(others[depends.column], own)
-    return "" if depends is None or inherited else depends.partner
+    is_inherited = (partner := column_of(depends)) in others and _depend(others[partner], own)
+    return "" if is_inherited else depends
 
 
 def _depend(one: pd.Series, other: pd.Series) -> bool:
-    features = Features(one.to_frame().reset_index(drop=True))
-    return dependence(features, other.reset_index(drop=True), learned=False) is not None
+    return bool(dependence(Features(one.to_frame()), other, learned=False))
 
 
 def _holds_together(values: pd.Series) -> bool:
     """Tell whether most records share their value with a few others, as households and persons do."""
-    sizes = values.map(values.value_counts())
-    median = sizes.median()
+    median = values.map(values.value_counts()).median()
     return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
-    """Return the quasi-identifier or the place of which a released column is a function, None without one."""
-    at = np.flatnonzero(rows >= 0)
-    label, value = texts_of(released).iloc[at], ordered(released)[at]
+    """Return the quasi-identifier or the place of which the labels of the pairs are a function, None without one."""
+    label, value = texts_of(released), ordered(released)
     counts = label.value_counts(normalize=True)
     if len(counts) < 2 or counts.iloc[0] >= KEPT:
         return None
     known = [(str(name), dataset.data[name]) for name in dataset.quasi]
     known += [("the place", dataset.table[axis]) for axis in (LAT, LON) if dataset.has_places]
     for name, values in known:
-        true = values.iloc[rows[at]]
-        varied, rng = true.nunique() > len(at) / 20, np.random.default_rng(0)
+        true = values.iloc[rows]
+        varied, rng = true.nunique() > len(rows) / 20, np.random.default_rng(0)
         if follows(texts_of(true), label)[0] or (varied and chatterjee(ordered(true), value, rng) > _FUNCTION):
             return name
     return None
@@ -240,7 +224,8 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     true = data.iloc[own][[*declared.original.values()]].set_axis([*compared], axis=1)
     held = kept_columns(compared, None, None)
     permuted = {name: replace(part, record_codes=rng.permutation(part.record_codes)) for name, part in compared.items()}
-    found, expected = (_with_a_person(parts, held, shown, len(data)) for parts in (compared, permuted))
+    agree = (agreement(parts, held, shown, len(data)) for parts in (compared, permuted))
+    found, expected = (np.isin(each.classes, each.members) for each in agree)
     alike = bool(held) and binom.sf(found.sum() - 1, len(found), expected.mean()) < LEVEL
     if not alike and not any(
         _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
@@ -253,27 +238,16 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     )  # fmt: skip
 
 
-def _with_a_person(
-    compared: Mapping[str, ComparedColumn], columns: Sequence[str], shown: pd.DataFrame, n_known: int
-) -> BoolArray:
-    """Return for each released record whether a person agrees with it in all of some columns."""
-    found = agreement(compared, columns, shown, n_known)
-    return np.isin(found.classes, found.members)
-
-
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _place(
-    result: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray, release_crs: str | None
-) -> None:
+def _place(verdict: Verdict, result: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray) -> None:
     """Add the released places, and refuse true ones."""
     geometry = hasattr(cells, "to_crs")
     if not (placed or geometry):
         return
     if not dataset.has_places:
-        finding = Finding("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
-        result.findings.append(finding)
+        verdict.refuse("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
         return
     if geometry:
         table = in_columns(cells[[cells.geometry.name]], "release")
@@ -281,25 +255,31 @@ def _place(
         axes = dict(zip(("north", "east"), placed, strict=True))
         degrees = pd.DataFrame({axis: pd.to_numeric(cells[name], errors="coerce") for axis, name in axes.items()})
         try:
-            table = with_places(degrees, "north", "east", release_crs or dataset.crs)
+            table = with_places(degrees, "north", "east", dataset.release_crs or dataset.crs)
         except DataError as error:
             message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
             raise DataError(f"in the release {message}; --release-crs EPSG:... names the release's alone") from None
     places, true = (part[[LAT, LON]].to_numpy(float) for part in (table, dataset.table))
-    result.findings += true_places(places, true, rows)
+    verdict.findings += true_places(places, true, rows)
     if (undone := turned_back(places, true, rows)) is not None:
         places = undone
-        result.notes.append("places: interchanged, turned, shifted or scaled as a whole; the pairs show how.")
+        verdict.notes.append("places: interchanged, turned, shifted or scaled as a whole; the pairs show how.")
     result.shown[LAT], result.shown[LON] = places.T
+
+
+def _placed_pairs(released: FloatArray, true: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the true and the released places of the pairs that have both."""
+    homes = np.where(rows[:, None] >= 0, true[rows], np.nan)
+    has_both = np.isfinite(homes + released).all(axis=1)
+    return homes[has_both], released[has_both]
 
 
 def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> FloatArray | None:
     """Undo the affine map from true to released places; None where none brings them nearer."""
-    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
-    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
-    if len(at) < _FEWEST_PLACES:
+    homes, shown = _placed_pairs(released, true, rows)
+    if len(homes) < _FEWEST_PLACES:
         return None
-    shown, homes = released[at], np.column_stack([true[rows[at]], np.ones(len(at))])
+    homes = np.column_stack([homes, np.ones(len(homes))])
     fit = np.linalg.lstsq(homes, shown, rcond=None)[0]
     off, on, spread = (
         np.median(np.hypot(*(shown - fitted).T)) for fitted in (homes[:, :2], homes @ fit, np.median(shown, axis=0))
@@ -312,23 +292,19 @@ def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> Float
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
     """Refuse a release in which more places equal the person's own than the places of persons nearby do."""
-    at = np.flatnonzero((rows >= 0) & np.isfinite(released).all(axis=1))
-    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
-    if len(at) < 2:
-        return []
-    homes, shown = true[rows[at]], released[at]
+    homes, shown = _placed_pairs(released, true, rows)
     same = _equal(homes, shown)
-    if not same.any():
+    if len(homes) < 2 or not same.any():
         return []
     from scipy.spatial import cKDTree
 
-    near = cKDTree(homes).query(homes, k=min(len(at), 4 * _NEARBY))[1]
+    near = cKDTree(homes).query(homes, k=min(len(homes), 4 * _NEARBY))[1]
     others = ~_equal(homes[:, None, :], homes[near])
     hits = _equal(homes[:, None, :], shown[near]) & others
     chance = hits.sum() / max(1, others.sum())
-    if binom.sf(same.sum() - 1, len(at), chance) > LEVEL:
+    if binom.sf(same.sum() - 1, len(homes), chance) > LEVEL:
         return []
-    return [Finding("places", f"{same.sum()} of {len(at)} equal the person's own place", "Mask every place.")]
+    return [Finding("places", f"{same.sum()} of {len(homes)} equal the person's own place", "Mask every place.")]
 
 
 def _equal(places: FloatArray, others: FloatArray) -> BoolArray:

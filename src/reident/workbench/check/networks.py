@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,15 @@ from scipy.stats import binom, spearmanr
 
 from reident.base import DataError, IntArray, ParameterError, check_columns
 from reident.methods import release as attacked
+from reident.methods.release import Knowledge
 from reident.networks.files import SIDES, Relations, read_relations, unread_attributes
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
-from reident.workbench.check.declarations import test_new
-from reident.workbench.check.dependence import Features, dependence
+from reident.workbench.check.declarations import judge_new
+from reident.workbench.check.dependence import Features, column_of, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
 from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
-from reident.workbench.check.verdict import Finding, as_option
+from reident.workbench.check.verdict import Verdict, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import is_graph
 from reident.workbench.pipeline import Release
@@ -31,39 +31,33 @@ _REMEDY = "Name them at random; protect does."
 
 
 def read_network(
-    release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str]
-) -> tuple[attacked.Release, bool, pd.DataFrame, list[Finding], list[str]]:
-    """Read a released network of any form, and its pairs.
+    verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str]
+) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+    """Read a released network of any form, and the pairs of its nodes; None without pairs.
 
     Returns
     -------
     release : Release
         As attacks read it: the index of its table holds the original row of each node, its columns the marks of the
         nodes in a list of relations.
-    has_pairs : bool
-    known : DataFrame
-        The marks of each node of the original, written as the release writes them.
-    findings : list of Finding
-    notes : list of str
-        Of each column that is declared new.
+    known : Knowledge
+        The relations, and the marks of each node of the original, written as the release writes them.
+    keys : dict
+        Empty: no number holds nodes together.
 
     Raises
     ------
     DataError, ParameterError
         If the release is no network, or the pairs name nodes that it lacks.
     """
-    findings, notes = list[Finding](), list[str]()
     marks, method, options, rows, listed = pd.DataFrame(), "unknown", {}, None, None
     if isinstance(release, str | Path):
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
-        file, findings = release_file(Path(release), {"manifest.json"})
+        file, verdict.findings = release_file(Path(release), {"manifest.json"})
         release = read_relations(file)
-        findings += [
-            Finding(
-                name, "is an attribute of nodes or relations and is not judged", "Leave it out, or give an edge list."
-            )
-            for name in unread_attributes(file)
-        ]
+        for name in unread_attributes(file):
+            problem = "is an attribute of nodes or relations and is not judged"
+            verdict.refuse(name, problem, "Leave it out, or give an edge list.")
     elif isinstance(release, Release):
         method, options, rows, release = release.method, dict(release.options), release.rows, release.network
     if isinstance(release, Relations):
@@ -80,46 +74,48 @@ def read_network(
         if (rows >= 0).all() and dataset.network is not None:
             _check_pairs(network, dataset.network, rows)
     check_columns(marks, [*new], "new", table_name="release", min_columns=0)
-    findings += [
-        Finding(str(name), "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
-        for name in marks
-        if name not in dataset.marks and name not in new
-    ]
+    for name in marks:
+        if name not in dataset.marks and name not in new:
+            verdict.refuse(name, "is undeclared", f"Leave it out, or declare it with {as_option('new', name)}.")
+    if rows is None:
+        return None
     known = pd.DataFrame(index=dataset.data.index)
-    table = pd.DataFrame(index=pd.RangeIndex(len(nodes)))
-    if rows is not None:
-        table.index = pd.Index(np.where(rows < 0, -2 - np.arange(len(rows)), rows))
-        paired = rows >= 0
-        same = (nodes[paired] == names[rows[paired]]).mean() if paired.any() else 0.0
-        if same > _SAME_NAMES:
-            problem = f"keep the original's names or numbers in {same:.0%} of the cases"
-            findings.append(Finding("nodes", problem, _REMEDY))
-        elif paired.any():
-            true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
-            depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
-            if depends is None and dataset.network is not None:  # the released degrees say as much as they do
-                at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
-                true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
-                depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
-            if depends:
-                findings.append(Finding("nodes", f"have names that follow the original's {depends.column}", _REMEDY))
-            if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
-                findings.append(replace(order, subject="nodes", remedy="Shuffle them, or sort them by their names."))
-        if listed is not None and listed.ends and dataset.network is not None:
-            found, notes = _test_rows(listed, rows, dataset.network, names, new)
-            findings += found
-        released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
-        original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
-        for name in [name for name in original_marks if name in released_marks]:
-            way = written(original_marks[name], released_marks[name], rows)
-            table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
+    table = pd.DataFrame(index=pd.Index(np.where(rows < 0, -2 - np.arange(len(rows)), rows)))
+    paired = rows >= 0
+    same = (nodes[paired] == names[rows[paired]]).mean() if paired.any() else 0.0
+    if same > _SAME_NAMES:
+        verdict.refuse("nodes", f"keep the original's names or numbers in {same:.0%} of the cases", _REMEDY)
+    elif paired.any():
+        true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
+        depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
+        if not depends and dataset.network is not None:  # the released degrees say as much as they do
+            at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
+            true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
+            depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
+        if depends:
+            verdict.refuse("nodes", f"have names that follow the original's {column_of(depends)}", _REMEDY)
+        if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
+            verdict.refuse("nodes", order.problem, "Shuffle them, or sort them by their names.")
+    if listed is not None and listed.ends and dataset.network is not None:
+        _test_rows(verdict, listed, rows, dataset.network, names, new)
+    released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
+    original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
+    for name in [name for name in original_marks if name in released_marks]:
+        way = written(original_marks[name], released_marks[name], rows)
+        table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
+    if len(known.columns):
+        note = f"Of each person's relations these were joined, too: {', '.join(map(str, known))}."
+        verdict.notes.insert(0, note)
+    verdict.notes.append(
+        "The attacks on the structure see no directions: following them from person to person finds more."
+    )
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
-    return made, rows is not None, known, findings, notes
+    return made, dataset.knowledge(table.index.get_indexer(dataset.data.index), known=known), {}
 
 
 def _test_rows(
-    listed: Relations, rows: IntArray, original: Network, names: Any, new: Mapping[str, str]
-) -> tuple[list[Finding], list[str]]:
+    verdict: Verdict, listed: Relations, rows: IntArray, original: Network, names: Any, new: Mapping[str, str]
+) -> None:
     """Test the rows of a list of relations: their order, and the columns that are declared new."""
     nodes = pd.Index(list(map(str, listed.network.nodes)))
     ends = np.array([nodes.get_indexer(listed.rows[column].str.strip()) for column in listed.ends]).reshape(2, -1)
@@ -133,12 +129,11 @@ def _test_rows(
     for side, word in ((first, "first"), (second, "second")):
         true |= {f"the row of its {word} node": side, f"the name of its {word} node": names[side],
                  f"the degree of its {word} node": degrees[side]}  # fmt: skip
-    findings, notes = test_new(cells, new, Features(pd.DataFrame(true)), is_list=True)
+    judge_new(verdict, cells, new, Features(pd.DataFrame(true)), is_list=True)
     hidden = pd.DataFrame({"degrees": degrees, "names": names})
     orders = (order_leak(cells, side, hidden) for side in (first, second, earlier))
     if order := next(filter(None, orders), None):
-        findings.append(replace(order, remedy="Shuffle them, or sort them by the released names."))
-    return findings, notes
+        verdict.refuse("rows", order.problem, "Shuffle them, or sort them by the released names.")
 
 
 def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,21 +41,23 @@ class Finding:
         return f"{self.subject}: {self.problem}. {self.remedy}".strip()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Verdict:
     """The verdict on a release, with its reasons.
 
     Attributes
     ----------
-    status : {"passed", "refused", "not judged"}
-        Passed: no finding, and at most the tolerated share of persons above the limit under every attack that was run.
-        Not judged: no pairs say which record is whose.
+    limit, limit_attribute, tolerate : float
+    seed : int
+    release_sha256 : str
+        Of the file that was checked, empty for a table.
     findings : list of Finding
         Each refuses the release (or says what a judgement needs); the first may be that too many persons are above the
         limit.
     notes : list of str
         What the verdict does not cover, and what was assumed.
-    limit, limit_attribute, tolerate : float
+    is_judged : bool
+        Whether pairs, or a control, say what the release tells of whom.
     report : RiskReport
         The attacks; without a row if the release was not judged, or was judged against a control.
     cells : DataFrame
@@ -64,29 +66,35 @@ class Verdict:
         Released columns that the original lacks, as declared: "new", "new: random", "derived".
     classes : Series or None
         For a release that was not judged: records by the size of their class in the release alone.
-    seed : int
-    release_sha256 : str
-        Of the file that was checked, empty for a table.
     knowledge : KnowledgePrice or None
         What each column is worth to an intruder.
     population : Population or None
         What the release means for the persons for whom the records stand.
     """
 
-    status: str
-    findings: Sequence[Finding]
-    notes: Sequence[str]
     limit: float
     limit_attribute: float
     tolerate: float
+    seed: int = 0
+    release_sha256: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    is_judged: bool = True
     report: RiskReport = _NOT_RUN
     cells: Any = field(default=None, repr=False)
     declared: Mapping[str, str] = field(default_factory=dict)
     classes: pd.Series | None = None
-    seed: int = 0
-    release_sha256: str = ""
     knowledge: KnowledgePrice | None = None
     population: Population | None = None
+
+    def refuse(self, subject: Any, problem: str, remedy: str = "") -> None:
+        """Add a finding."""
+        self.findings.append(Finding(str(subject), problem, remedy))
+
+    @property
+    def status(self) -> str:
+        """Passed: no finding. Refused: some. Not judged: no pairs say which record is whose."""
+        return "not judged" if not self.is_judged else "refused" if self.findings else "passed"
 
     @property
     def passed(self) -> bool:
