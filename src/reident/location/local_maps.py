@@ -204,54 +204,21 @@ class _Seed:
     """Places of a few records, and one reference and shift a column, from rough places and values (c, m)."""
 
     def __init__(self, values: FloatArray, x: FloatArray, tol: float) -> None:
-        self.values, self.x, self.tol = values, x, tol
+        self.x = x
         self.column, self.record = np.nonzero(np.isfinite(values))
         c = len(values)
         self.sign, self.shift, self.r = np.ones(c), np.zeros(c), np.zeros((c, 3))
         for i in range(c):
             known = np.isfinite(values[i])
-            found = [(self._search(i, known, sign, 2.0), sign) for sign in (1.0, -1.0)]
-            (_, places, shifts), self.sign[i] = min(found, key=lambda each: each[0][0][0])
-            self.r[i], self.shift[i] = places[0], shifts[0]
-        self._fit((2.0, 1.0, 0.5, 0.2, 0.1))
-        for _ in range(3):
-            flipped = self._flip()
-            self._fit(tuple(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol))
-            if not flipped:
-                break
-
-    def _search(
-        self, i: int, known: np.ndarray, sign: float, width: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        places, shifts = np.empty((4, 3)), np.empty(4)
-        costs = trilateration_columns.search_cone(self.x[known], self.values[i, known], sign, width, 4, places, shifts)
-        return costs, places, shifts
-
-    def _fit(self, scales: tuple[float, ...]) -> None:
-        value = self.sign[self.column] * self.values[self.column, self.record]
-        n = len(self.x)
-        equations = self.record, n + self.column, self.column, value
-        for scale in scales:
+            lowest, places, shifts = np.inf, np.empty((1, 3)), np.empty(1)
+            for sign in (1.0, -1.0):
+                (cost,) = trilateration_columns.search_cone(
+                    self.x[known], values[i, known], sign, 2.0, 1, places, shifts
+                )
+                if cost < lowest:
+                    lowest, self.sign[i], self.r[i], self.shift[i] = cost, sign, places[0], shifts[0]
+        equations = self.record, len(x) + self.column, self.column, self.sign[self.column] * values[np.isfinite(values)]
+        for scale in (2.0, 1.0, 0.5, 0.2, 0.1, *(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol)):
             points = np.concatenate([self.x, self.r])
             points, self.shift, self.residual = fit_all(points, self.shift, equations, scale, 40)
-            self.x, self.r = points[:n], points[n:]
-
-    def _flip(self) -> bool:
-        """Take another cone for each column that does not fit, if one fits better."""
-        flipped = False
-        for i in range(len(self.values)):
-            known = np.isfinite(self.values[i])
-            cost = np.minimum(np.abs(self.residual[self.column == i]), 0.3).sum()
-            if cost < 0.02 * known.sum():
-                continue
-            best = 0.9 * cost
-            x, values = self.x[known], self.values[i, known]
-            for sign in (1.0, -1.0):
-                _, places, shifts = self._search(i, known, sign, 1.0)
-                for r, start in zip(places, shifts, strict=True):
-                    shift = trilateration_columns.fit_cone(x, sign * values, r, start, 0.2, 25)
-                    cost = np.minimum(np.abs(gaps_km(x, r) - sign * values - shift), 0.3).sum()
-                    if cost < best:
-                        best, flipped = cost, True
-                        self.sign[i], self.shift[i], self.r[i] = sign, shift, r
-        return flipped
+            self.x, self.r = np.split(points, [len(x)])
