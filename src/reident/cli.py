@@ -77,7 +77,7 @@ def list_() -> None:
 
 
 @app.command()
-@takes("profile jobs seed decide budget force retry_failed scheduler quiet")
+@takes("profile jobs seed decide budget force scheduler quiet")
 def reproduce(
     stem: Annotated[
         list[str] | None, typer.Argument(help="Experiments, documents or notebooks; none: every experiment.")
@@ -98,7 +98,7 @@ def reproduce(
 
 
 @app.command()
-@takes("jobs force retry_failed scheduler quiet")
+@takes("jobs force scheduler quiet")
 def batch(
     sweep: Annotated[Path, typer.Argument(help="A YAML file: notebook, parameters, grid, repetitions, seed, pages.")],
     out: Out = Path("results/batch"),

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray
 from reident.data.simulate import overlapping_files
 from reident.methods import Entry, find
 from reident.methods.forms import release as make_release
@@ -23,7 +22,7 @@ from reident.methods.forms import tolerance
 from reident.methods.registry import register
 from reident.methods.release import Knowledge, Release
 from reident.methods.utilities import measure_utility
-from reident.networks.graph import Network, network_from_edges
+from reident.networks.graph import reordered
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
 
@@ -56,10 +55,13 @@ def draw_files(
     original, known = files.original, files.known.copy()
     partner = files.truth.set_index("known")["release"].reindex(known.index)
     numbers = [file.pop(_PERSON) for file in (original, known) if _PERSON in file]
-    persons, secrets, networks = None, {}, [None, None]
+    persons, secrets = None, {}
+    networks: list[Any] = [None, None]
     if is_network:
-        names = (list(original.index), range(len(known)))
-        networks = [_among(data.network, n.to_numpy(), each) for n, each in zip(numbers, names, strict=True)]  # type: ignore[misc]
+        for i, (rows, names) in enumerate(zip(numbers, (list(original.index), range(len(known))), strict=True)):
+            place = np.full(len(table), -1)
+            place[rows] = np.arange(len(rows))
+            networks[i] = reordered(data.network, place, names)
     elif numbers:
         persons = pd.concat(numbers)
     if data.sensitive is not None:
@@ -73,15 +75,6 @@ def draw_files(
         guarded={} if data.guarded is None else {str(data.sensitive): data.guarded},
     )  # fmt: skip
     return replace(data, table=original, network=networks[0], persons=persons), knowledge, partner
-
-
-def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
-    """Return the relations among the nodes of some rows, in their order."""
-    place = np.full(network.n_nodes, -1)
-    place[rows] = np.arange(len(rows))
-    u, v = (place[ends] for ends in network.edges())
-    inside = (u >= 0) & (v >= 0)
-    return network_from_edges(u[inside], v[inside], len(rows), names)
 
 
 def risk_trial(
