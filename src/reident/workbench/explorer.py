@@ -281,12 +281,12 @@ class Explorer(Page):
         persons, records = (table.loc[claimed[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
         right = claimed["right"].to_numpy(float) >= 0.5
         ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="all persons")
-        for person, other in zip(persons[~right], records[~right], strict=True):
-            ax.plot(*np.transpose([person, other]), "-", color="tab:orange", linewidth=0.8)
+        ax.plot(
+            *np.stack([persons[~right], records[~right]]).transpose(2, 0, 1), "-", color="tab:orange", linewidth=0.8
+        )
         ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
         ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
-        ax.set_xlabel("longitude (degrees)")
-        ax.set_ylabel("latitude (degrees)")
+        ax.set(xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.legend()
         return f'<img alt="persons that the attack finds" src="{picture(figure, dpi=90)}">'
 

@@ -197,10 +197,8 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
     for ax, (title, places) in zip(axes.ravel(), points.items(), strict=True):
         extent = (lon.min(), lon.max(), lat.min(), lat.max())
         cells = ax.hexbin(*places.T, gridsize=22, mincnt=1, cmap="cividis", extent=extent)
+        ax.set(title=title, xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
-        ax.set_title(title)
-        ax.set_xlabel("longitude (degrees)")
-        ax.set_ylabel("latitude (degrees)")
         figure.colorbar(cells, ax=ax, label="records a cell", shrink=0.8)
     return figure
 
@@ -230,9 +228,7 @@ def _knowledge_figures(search: Any, limit: float) -> Iterator[dict[str, Any]]:
     figure, ax = new_figure(size=(6.4, 3.6))
     for (name, price), mark in zip(curves.items(), "os", strict=False):
         ax.plot(price.worst["size"], 100 * price.worst["share_above_limit"], marker=mark, label=name)
-    ax.set_xlabel("columns that the intruder knows")
-    ax.set_ylabel(f"persons above {limit:.0%} (%)")
-    ax.set_ylim(-3, 103)
+    ax.set(xlabel="columns that the intruder knows", ylabel=f"persons above {limit:.0%} (%)", ylim=(-3, 103))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend()
     adds = {f"adds, {name}": p.columns.set_index("column")["share_above_limit"] for name, p in curves.items()}

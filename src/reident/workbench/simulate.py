@@ -8,9 +8,9 @@ of the values that each label covers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,9 @@ from reident.methods.utilities import measure_utility
 from reident.networks.graph import reordered
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
+
+if TYPE_CHECKING:
+    from reident.workbench.ru_map import Plan
 
 #: A column that exists only while files are drawn.
 _PERSON = "\0whose"
@@ -78,14 +81,14 @@ def draw_files(
 
 
 def risk_trial(
-    rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
-    options: str, attacks: str, utilities: str, limit: float,
+    rng: np.random.Generator, *, context: tuple[Plan, list[Entry]], data: str, intruder: str, rule: str, method: str,
+    options: str,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `method`: a
-    registered anonymiser, or "original"; `intruder`, `options`, `attacks`, `utilities`: JSON of the sizes that
-    `draw_files` takes, of the parameters of the method, and of lists of ``[name, settings]``.
+    `context`: the plan of the map, and the methods that the user's session registered; `data`, `intruder`, `rule`: the
+    plan as text, a digest of its data among it; `method`: a registered anonymiser, or "original"; `options`: JSON of
+    its parameters.
 
     Returns
     -------
@@ -94,16 +97,14 @@ def risk_trial(
         ``above`` (share of persons above the limit), ``baseline``, ``reason`` why it could not be run; ``stream``, the
         seed of the trial's random numbers; one column a utility.
     """
-    del data
-    records, methods = context
+    del data, intruder, rule
+    plan, methods = context
     for entry in methods:
         register(entry)
     stream = int(rng.integers(2**53))
-    listed = json.loads(attacks)
-    report, utility = repeat_trial(stream, data=records, intruder=intruder, method=method, options=options,
-                                   attacks=listed, utilities=json.loads(utilities), limit=limit)  # fmt: skip
+    report, utility = repeat_trial(plan, stream, method, json.loads(options))
     rows = []
-    for (name, settings), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
+    for (name, settings), (_, row) in zip(plan.attacks, report.frame.iterrows(), strict=True):
         rates = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
         run = row["reason"] == ""
         measure = settings.get("measure", "risk")
@@ -117,13 +118,12 @@ def risk_trial(
 
 
 def repeat_trial(
-    stream: int, *, data: Microdata, intruder: str, method: str, options: str, attacks: Sequence[Any],
-    utilities: Sequence[Any] = (), limit: float,
-) -> tuple[RiskReport, dict[str, float | None]]:  # fmt: skip
+    plan: Plan, stream: int, method: str, options: Mapping[str, Any]
+) -> tuple[RiskReport, dict[str, float | None]]:
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
-    records, known, partner = draw_files(data, json.loads(intruder), files_rng)
-    release = make_release(records, method, json.loads(options), rng=release_rng)
+    records, known, partner = draw_files(plan.data, plan.intruder, files_rng)
+    release = make_release(records, method, options, rng=release_rng)
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
         background = replace(records, table=known.known)
@@ -135,15 +135,15 @@ def repeat_trial(
 
     known = replace(
         known, truth=release.table.index.get_indexer(partner), repeat=repeat,
-        windows=windows if data.kind == "places" else None,
+        windows=windows if records.kind == "places" else None,
     )  # fmt: skip
     report = evaluate(
-        release, known, limit=limit, seed=int(attacks_rng.integers(2**31)),
-        attacks=[{**settings, "name": name} for name, settings in attacks],
+        release, known, limit=plan.limit, seed=int(attacks_rng.integers(2**31)),
+        attacks=[{**settings, "name": name} for name, settings in plan.attacks],
     )  # fmt: skip
-    whole = replace(data, network=records.network)  # the domain of the columns is that of all data
+    whole = replace(plan.data, network=records.network)  # the domain of the columns is that of all data
     utility = {
         name: measure_utility(find(name, "metric"), settings, whole, records.table, release)
-        for name, settings in utilities
+        for name, settings in plan.utilities
     }
     return report, utility
