@@ -9,7 +9,6 @@ import re
 import sys
 import threading
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -156,9 +155,8 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
             raise ParameterError(f"`name` must be letters, digits, '_', '-' and '.', got {name!r}: it names a folder")
-    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
-    if times > 1:
-        raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
+        if names.count(name) > 1:
+            raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
 
 
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
