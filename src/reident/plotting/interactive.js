@@ -74,9 +74,9 @@ function paint(model, el) {
       e.style.cursor = "pointer";
       const show = () => {
         groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
-        const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
+        const extra = D.extra.filter(k => p[k] !== null).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
         tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`
-          + (p.undominated === undefined ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
+          + (p.n === 1 || p.undominated === null ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
           extra + (p.refused ? `; at least: refused by ${p.refused}` : ""));
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };

@@ -51,14 +51,13 @@ def map_data(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -
     measures = [f"{measure}{end}" for measure in ("risk", "utility") for end in ("", "_low", "_high")]
 
     def point(row: Any) -> dict[str, Any]:
-        point: dict[str, Any] = {name: str(row[name]) for name in ("parameter", "label", "unit")} | {"n": int(row["n"])}
-        point |= {name: _plain(row[name]) for name in (*measures, "risk_worst", *extra)}
-        if row["n"] > 1 and np.isfinite(row["undominated"]):
-            point["undominated"] = _plain(row["undominated"])
-        if isinstance(row.get("refused"), str):
-            point["refused"] = row["refused"]
-        code = codes.get((str(row["method"]), str(row["label"])))
-        return point if code is None else {**point, "code": code}
+        refused = row.get("refused")
+        return {
+            **{name: str(row[name]) for name in ("parameter", "label", "unit")}, "n": int(row["n"]),
+            **{name: _plain(row[name]) for name in (*measures, "risk_worst", "undominated", *extra)},
+            "refused": refused if isinstance(refused, str) else None,
+            "code": codes.get((str(row["method"]), str(row["label"]))),
+        }  # fmt: skip
 
     curves = [
         {"name": str(method), "colour": COLOURS[number % len(COLOURS)],

@@ -236,18 +236,7 @@ def _write_page(work: Path, record: dict[str, Any]) -> None:
         body = _exporter().from_notebook_node(notebook)[0]
         # links to other notebooks lead to no page here
         cells = Markup(re.sub(r'<a href="(?![a-z]+:|#)[^"]+\.ipynb[^"]*"[^>]*>(.*?)</a>', r"\1", body))
-    error = record["error"] or {}
-    write_page(
-        work / PAGE,
-        "notebook",
-        title=record["title"],
-        notebook=NOTEBOOK,
-        settings=", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items()),
-        seconds=record["seconds"],
-        day=record["started"][:10],
-        failed=f"{error.get('type', '')}: {error.get('message', '')}".strip(": "),
-        cells=cells,
-    )
+    write_page(work / PAGE, "notebook", title=record["title"], notebook=NOTEBOOK, record=record, cells=cells)
 
 
 @cache

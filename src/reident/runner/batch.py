@@ -33,7 +33,6 @@ from reident.pages import write_page
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner.experiments import notebooks
-from reident.runner.report import failure
 
 #: The frame over all runs, in the folder of the batch.
 RESULTS = "results.parquet"
@@ -146,7 +145,7 @@ def write_table(out: str | Path, keys: Mapping[str, str], *, title: str) -> Path
         "sweep",
         title=title,
         names=names,
-        runs=[_line(out, record, names) for record in records],
+        runs=[_line(out, record) for record in records],
         failed=sum(record["status"] != "ok" for record in records),
         others=[_line(out, record) for record in others.values()],
         results=None if results.empty else means(results, settings).round(4),
@@ -155,17 +154,10 @@ def write_table(out: str | Path, keys: Mapping[str, str], *, title: str) -> Path
     )
 
 
-def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the line of a run: the values of the parameters with these names, or all parameters in one cell."""
-    name, values = record["name"], record["parameters"]
-    listed = ", ".join(f"{parameter} = {value!r}" for parameter, value in values.items())
-    return {
-        "name": name,
-        "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}",
-        "values": [listed] if names is None else [str(values.get(parameter, "")) for parameter in names],
-        "error": failure(record),
-        "seconds": record["seconds"],
-    }
+def _line(out: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a run with the path of its page."""
+    name = record["name"]
+    return {**record, "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}"}
 
 
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:

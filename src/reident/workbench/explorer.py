@@ -112,13 +112,15 @@ class Explorer(Page):
         self.button.on_click(lambda _: self.run(wait=False))
         self.check_button.on_click(lambda _: self.check())
         self._offer()
-        results = widgets.VBox([self.map, self.state, self.check_button, self.verdict, self.behind])
-        results.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
+        results = widgets.VBox(
+            [self.map, self.state, self.check_button, self.verdict, self.behind],
+            layout=widgets.Layout(flex="3 1 24rem", min_width="0"),
+        )
         controls = widgets.VBox(
             [self.data, self.methods, self.ranges, self.repetitions, widgets.HBox([self.button, self.stop]),
-             self.attack, self.utility, self.limit, self.tolerate]
+             self.attack, self.utility, self.limit, self.tolerate],
+            layout=widgets.Layout(flex="1 1 20rem", min_width="0"),
         )  # fmt: skip
-        controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
         unseen = spoken(self.state, self.verdict)
         self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
 
