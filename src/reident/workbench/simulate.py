@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,6 @@ from reident.methods.utilities import measure_utility
 from reident.networks.graph import reordered
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
-
-if TYPE_CHECKING:
-    from reident.workbench.ru_map import Plan
 
 #: A column that exists only while files are drawn.
 _PERSON = "\0whose"
@@ -81,7 +78,7 @@ def draw_files(
 
 
 def risk_trial(
-    rng: np.random.Generator, *, context: tuple[Plan, list[Entry]], data: str, intruder: str, rule: str, method: str,
+    rng: np.random.Generator, *, context: tuple[Any, list[Entry]], data: str, intruder: str, rule: str, method: str,
     options: str,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
@@ -117,7 +114,7 @@ def risk_trial(
 
 
 def repeat_trial(
-    plan: Plan, stream: int, method: str, options: Mapping[str, Any]
+    plan: Any, stream: int, method: str, options: Mapping[str, Any]
 ) -> tuple[RiskReport, dict[str, float | None]]:
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
