@@ -299,8 +299,7 @@ def tried_releases(
         entry, values = parsed(spec, "anonymiser", data.kind)
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-        listed = {name: list(v) if isinstance(v, tuple | np.ndarray | range) else v for name, v in values.items()}
-        listed = listed or {p.name: _grid(entry, p, scale, largest) for p in entry.parameters if _values_of(p)}
+        listed = values or {p.name: _grid(entry, p, scale, largest) for p in entry.parameters if _values_of(p)}
         steps += [step for step in steps_of({"method": entry.name, "parameters": listed}) if step not in steps]
     return steps, left_out
 
@@ -346,7 +345,9 @@ def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str,
     if data_kind and role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
         fitting = ", ".join(other.name for other in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
-    return entry, {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+    return entry, {
+        name: value.tolist() if isinstance(value, np.generic | np.ndarray) else value for name, value in values.items()
+    }
 
 
 def _intruder(
