@@ -45,7 +45,7 @@ def equalities_trial(
     found = locate_by_reference_sets(
         (files.original[files.quasi], distances), known=files.known, quasi=files.quasi, step_km=step, rng=rng
     )
-    placed = (found.positions["island"] == 0).to_numpy() & (found.linkage is not None)
+    placed = found.positions["lat_deg"].notna().to_numpy() & (found.linkage is not None)
     there, truth = found.positions[placed], files.original[placed]
     error = np.full(len(placed), np.inf)
     error[placed] = great_circle_pairs_km(there["lat_deg"], there["lon_deg"], truth["lat_deg"], truth["lon_deg"])

@@ -100,9 +100,9 @@ def protection_trial(_: np.random.Generator, *, candidate: str, dataset: int) ->
 
 
 def _by_reference_sets(released: FloatArray, made: Candidate, homes: pd.DataFrame) -> float:
-    """Return the share of records that the largest island places right, up to its motion."""
+    """Return the share of records that the map places right, up to its motion."""
     found = locate_by_reference_sets(released, step_km=made.step_km or 3 * made.noise_km or None, rng=0)
-    rows = (found.positions["island"] == 0).to_numpy()
+    rows = found.positions["lat_deg"].notna().to_numpy()
     if not rows.any():
         return 0.0
     placed = unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T)

@@ -1,6 +1,6 @@
 """Measure where opened embeddings lie on the map: `python -m benchmarks._reference_frames [--out FILE] SEED ...`.
 
-A row a data set of `benchmarks._reference_sets`, exact: the largest island laid inside the country's border alone, and
+A row a data set of `benchmarks._reference_sets`, exact: the map laid inside the country's border alone, and
 by a file without labels that shares some of the people.
 """
 
@@ -39,15 +39,15 @@ def measure(seed: int) -> dict[str, object]:
     border_km = _errors_km(by_border, true)
     return {
         "seed": seed, "located": len(border_km), "border_median_km": np.median(border_km),
-        "border_largest_km": border_km.max(), "spread_km": by_border.spread_km,
+        "border_largest_km": border_km.max(),
         "file_median_km": np.median(_errors_km(by_file, true)),
-        "common": int(np.isin(common, np.flatnonzero(by_file.positions["island"] == 0)).sum()),
+        "common": int(np.isin(common, np.flatnonzero(by_file.positions["lat_deg"].notna())).sum()),
         "links": len(links), "right": int(right.sum()),
     }  # fmt: skip
 
 
 def _errors_km(found: ReferenceMap, true: FloatArray) -> FloatArray:
-    rows = (found.positions["island"] == 0).to_numpy()
+    rows = found.positions["lat_deg"].notna().to_numpy()
     return gaps_km(unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T), true[rows])
 
 

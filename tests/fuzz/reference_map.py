@@ -4,7 +4,6 @@ from fuzz import Case
 from fuzz.places import haversine, vectors
 from reident.kernels.location import trilateration
 from reident.kernels.location import trilateration_columns as columns
-from reident.kernels.location import trilateration_guesses as guesses
 
 TOL = 1e-6
 
@@ -63,27 +62,6 @@ def references_comp(records, references, f):
     return bool(added == counts.sum() and all(right))
 
 
-def guesses_comp(records, references, f):
-    """Hide two records and half of the sets' places: guesses lie on two circles, what they place where it was drawn."""
-    n, d = len(records), len(references)
-    x, located = vectors(records), np.arange(n) < n - 2
-    counts = np.where(np.arange(d) < d - d // 2, references.shape[1], 0)
-    known = (f, x, located, room(references), counts, TOL)
-    out, sets = np.empty((4000, 3)), np.empty(4000, dtype=np.int64)
-    m = guesses.guess_references(*known, out, sets)
-    for point, i in zip(out[:m], sets[:m], strict=True):
-        degrees = [[np.degrees(np.arcsin(point[2])), np.degrees(np.arctan2(point[1], point[0]))]]
-        off = haversine(records[: n - 2], np.array(degrees))[:, 0] - f[i, : n - 2]
-        # Where circles touch, a crossing is less exact than what it rests on.
-        if (np.abs(off) < 1e-2).sum() < 2 or off.min() < -1e-4:
-            return False
-    true = x.copy()
-    x[~located] = 0.0
-    added = guesses.add_by_guesses(haversine(records, records), *known, 4, out[:m], sets[:m])
-    apart = np.linalg.norm(x[located] - true[located], axis=1)
-    return bool(added == located.sum() - (n - 2) and (np.diff(sets[:m]) >= 0).all() and apart.max() < 1e-8)
-
-
 def cone_comp(records, references, f):
     """A cone with its tip moved a little comes back; rings round the records find a place that costs little."""
     x, value = vectors(records), f[0] - 7.0
@@ -127,11 +105,6 @@ CASES = [
     Case(("trilateration.deviations",), draw_map, deviations_comp),
     Case(("trilateration.add_records",), draw_map, records_comp),
     Case(("trilateration.add_references",), draw_map, references_comp),
-    Case(
-        ("trilateration_guesses.guess_references", "trilateration_guesses.add_by_guesses"),
-        draw_map,
-        guesses_comp,
-    ),
     Case(("trilateration_columns.fit_cone", "trilateration_columns.search_cone"), draw_map, cone_comp),
     Case(("trilateration_columns.orient_column",), draw_map, orient_comp),
     Case(("trilateration_columns.linearise", "trilateration_columns.shifted"), draw_map, linear_comp),

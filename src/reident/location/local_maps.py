@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
+from reident.kernels.location import trilateration, trilateration_columns
 from reident.location.joint_fit import Equations, fit_all
-from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
+from reident.location.spherical_mds import fit_shape, gaps_km
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
@@ -28,8 +27,6 @@ _LARGE, _FURTHER_KM, _FURTHER = 40, 0.3, ((6, 4, 1), (5, 4, 4), (5, 3, 8), (4, 3
 _SURE, _ROUGH = 10, 3
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
-# Secret points that are guessed at once.
-_GUESSES = 20_000
 
 
 class LocalMap:
@@ -97,10 +94,13 @@ class LocalMap:
         filled = np.isfinite(values).sum(axis=1)
         columns = np.argsort(-filled, kind="stable")[:_SEED_COLUMNS]
         columns = columns[filled[columns] >= 6]
-        between = _filled(between)
-        if not np.isfinite(between).all() or columns.size < 4:
+        if columns.size < 4:
             return False
-        seed = _Seed(values[columns], between, self.tol)
+        # Short released distances of many sets are nearly the true ones: some set looks along almost every line.
+        is_missing = np.isnan(between)
+        between = np.where(is_missing, 0.0, between)
+        rough = fit_shape(between, np.where(is_missing, np.inf, np.maximum(0.05 * between, 0.3)))
+        seed = _Seed(values[columns], rough.x, self.tol)
         right = np.abs(seed.residual) < self.tol
         by_column = np.bincount(seed.column[right], minlength=columns.size)
         by_record = np.bincount(seed.record[right], minlength=members.size)
@@ -125,23 +125,11 @@ class LocalMap:
             added += trilateration.add_references(self.f, *known, references, self.support_ratio, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
-            if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
-                added = self._add_by_guesses()
             if added == 0:
                 level += 1
                 self._forget()
             elif level and (added > 5 or level == len(levels) - 1):
                 level = 0
-
-    def _add_by_guesses(self, needed: int = 4) -> int:
-        """Place records by secret points that are not confirmed yet; return how many."""
-        guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
-        known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
-        m = trilateration_guesses.guess_references(*known, guessed, sets)
-        added = trilateration_guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
-        if added:
-            self._forget()
-        return int(added)
 
     def forget_contradicted(self, slack_km: float) -> None:
         """Drop the records with places nearer together than released distances allow, the worst first."""
@@ -153,10 +141,7 @@ class LocalMap:
             short[worst], short[:, worst] = False, False
 
     def forget_unconfirmed(self) -> None:
-        """Drop the records, those of the seed too, with fewer agreeing values than any record needs.
-
-        Exact places that two guessed circles gave stay only where a fourth value confirms them.
-        """
+        """Drop the records, those of the seed too, with fewer agreeing values than any record needs."""
         deviation, _ = self.deviations()
         needed = max(4, min(records for records, _, _ in self.rules))
         self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
@@ -198,61 +183,6 @@ class LocalMap:
         self.x[self.located] = points[:n][self.located]
         self.references[np.arange(_MOST) < self.counts[:, None]] = points[n:]
 
-    def agrees(self, other: LocalMap) -> bool:
-        """Return whether signs and shifts, which belong to the release, not to a frame, equal those of another map."""
-        both = (self.sign != 0) & (other.sign != 0)
-        same = (self.sign == other.sign) & (np.abs(self.shift - other.shift) < 20 * self.tol)
-        return bool(both.sum() >= 3 and same[both].all())
-
-    def inherit(self, other: LocalMap) -> None:
-        """Take over signs and shifts that another island knows."""
-        new = (self.sign == 0) & (other.sign != 0)
-        self.sign[new], self.shift[new] = other.sign[new], other.shift[new]
-        self._forget()
-
-    def join(self, other: LocalMap) -> bool:
-        """Join another island by the records and secret points that both hold; return whether they fit."""
-        shared = self.located & other.located
-        points, other_points = self._shared_references(other)
-        to_points = np.concatenate([self.x[shared], points])
-        from_points = np.concatenate([other.x[shared], other_points])
-        if len(to_points) < (3 if self.tol <= _SUREST_KM else 4):
-            return False
-        motion = procrustes(from_points, to_points)
-        if np.median(gaps_km(from_points @ motion.T, to_points)) > 20 * self.tol:
-            return False
-        new = other.located & ~self.located
-        self.x[new], self.located[new] = other.x[new] @ motion.T, True
-        self.inherit(other)
-        for i in np.flatnonzero(other.counts):
-            for r in other.references[i, : other.counts[i]] @ motion.T:
-                apart = gaps_km(self.references[i, : self.counts[i]], r)
-                if (apart > max(0.05, 20 * self.tol)).all() and self.counts[i] < _MOST:
-                    self.references[i, self.counts[i]] = r
-                    self.counts[i] += 1
-        return True
-
-    def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
-        """Return the secret points that two islands share, by the distances between them, which no motion changes."""
-        points, other_points = self.flat_references(), other.flat_references()
-        sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
-        km = gaps_km(points[:, None], points[None])
-        votes = np.zeros((len(other_points), len(points)), dtype=np.int64)
-        same = other_sets[:, None] == sets
-        for p in range(len(other_points)):
-            for q in range(p):
-                apart = gaps_km(other_points[p], other_points[q])
-                rows, columns = np.flatnonzero(same[p]), np.flatnonzero(same[q])
-                fits = np.abs(km[np.ix_(rows, columns)] - apart) < self.tol
-                if apart > 1.0 and fits.any():
-                    row, column = np.argwhere(fits)[0]
-                    votes[p, rows[row]] += 1
-                    votes[q, columns[column]] += 1
-        if not votes.size:
-            return np.empty((0, 3)), np.empty((0, 3))
-        sure = np.flatnonzero(votes.max(axis=1) >= 2)
-        return points[votes[sure].argmax(axis=1)], other_points[sure]
-
     def flat_references(self) -> FloatArray:
         """Return the references of all sets, one set after the other."""
         return self.references[np.arange(_MOST) < self.counts[:, None]]
@@ -271,90 +201,24 @@ class LocalMap:
 
 
 class _Seed:
-    """Places of a few records, and one reference and shift a column, from released distances and values (c, m)."""
+    """Places of a few records, and one reference and shift a column, from rough places and values (c, m)."""
 
-    def __init__(self, values: FloatArray, between_km: FloatArray, tol: float) -> None:
-        self.values, self.tol = values, tol
+    def __init__(self, values: FloatArray, x: FloatArray, tol: float) -> None:
+        self.x = x
         self.column, self.record = np.nonzero(np.isfinite(values))
-        # Short released distances of many sets are nearly the true ones: some set looks along almost every line.
-        self.x = _rough_places(between_km)
         c = len(values)
         self.sign, self.shift, self.r = np.ones(c), np.zeros(c), np.zeros((c, 3))
         for i in range(c):
             known = np.isfinite(values[i])
-            found = [(self._search(i, known, sign, 2.0), sign) for sign in (1.0, -1.0)]
-            (_, places, shifts), self.sign[i] = min(found, key=lambda each: each[0][0][0])
-            self.r[i], self.shift[i] = places[0], shifts[0]
-        self._fit((2.0, 1.0, 0.5, 0.2, 0.1))
-        for _ in range(3):
-            flipped = self._flip()
-            self._fit(tuple(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol))
-            if not flipped:
-                break
-
-    def _search(
-        self, i: int, known: np.ndarray, sign: float, width: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        places, shifts = np.empty((4, 3)), np.empty(4)
-        costs = trilateration_columns.search_cone(self.x[known], self.values[i, known], sign, width, 4, places, shifts)
-        return costs, places, shifts
-
-    def _fit(self, scales: tuple[float, ...]) -> None:
-        value = self.sign[self.column] * self.values[self.column, self.record]
-        n = len(self.x)
-        equations = self.record, n + self.column, self.column, value
-        for scale in scales:
+            lowest, places, shifts = np.inf, np.empty((1, 3)), np.empty(1)
+            for sign in (1.0, -1.0):
+                (cost,) = trilateration_columns.search_cone(
+                    self.x[known], values[i, known], sign, 2.0, 1, places, shifts
+                )
+                if cost < lowest:
+                    lowest, self.sign[i], self.r[i], self.shift[i] = cost, sign, places[0], shifts[0]
+        equations = self.record, len(x) + self.column, self.column, self.sign[self.column] * values[np.isfinite(values)]
+        for scale in (2.0, 1.0, 0.5, 0.2, 0.1, *(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol)):
             points = np.concatenate([self.x, self.r])
             points, self.shift, self.residual = fit_all(points, self.shift, equations, scale, 40)
-            self.x, self.r = points[:n], points[n:]
-
-    def _flip(self) -> bool:
-        """Take another cone for each column that does not fit, if one fits better."""
-        flipped = False
-        for i in range(len(self.values)):
-            known = np.isfinite(self.values[i])
-            cost = np.minimum(np.abs(self.residual[self.column == i]), 0.3).sum()
-            if cost < 0.02 * known.sum():
-                continue
-            best = 0.9 * cost
-            x, values = self.x[known], self.values[i, known]
-            for sign in (1.0, -1.0):
-                _, places, shifts = self._search(i, known, sign, 1.0)
-                for r, start in zip(places, shifts, strict=True):
-                    shift = trilateration_columns.fit_cone(x, sign * values, r, start, 0.2, 25)
-                    cost = np.minimum(np.abs(gaps_km(x, r) - sign * values - shift), 0.3).sum()
-                    if cost < best:
-                        best, flipped = cost, True
-                        self.sign[i], self.shift[i], self.r[i] = sign, shift, r
-        return flipped
-
-
-def _filled(km: FloatArray) -> FloatArray:
-    """Return distances with the shortest way over one other record in the place of a missing one."""
-    by_way = np.where(np.isnan(km), np.inf, km)
-    return np.where(np.isnan(km), (by_way[:, :, None] + by_way[None]).min(axis=1), km)
-
-
-def _rough_places(km: FloatArray) -> FloatArray:
-    """Return points on the sphere, about its first axis, with roughly the given distances: scaling, then a fit."""
-    n = len(km)
-    centring = np.eye(n) - 1 / n
-    values, vectors = np.linalg.eigh(-0.5 * centring @ km**2 @ centring)
-    start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
-    a, b = np.triu_indices(n, 1)
-    weight = 1 / np.maximum(0.05 * km[a, b], 0.3)
-
-    def misfit(flat: FloatArray) -> tuple[float, FloatArray]:
-        plane = flat.reshape(n, 2)
-        apart = plane[a] - plane[b]
-        length = np.sqrt((apart**2).sum(axis=1) + 1e-9)
-        e = (length - km[a, b]) * weight
-        pull = (2 * e / (1 + e**2 / 9) * weight / length)[:, None] * apart
-        slope = np.zeros((n, 2))
-        np.add.at(slope, a, pull)
-        np.add.at(slope, b, -pull)
-        return float(9 * np.log1p(e**2 / 9).sum()), slope.ravel()
-
-    plane = minimize(misfit, start.ravel(), jac=True, method="L-BFGS-B").x.reshape(n, 2)
-    on_sphere = np.column_stack([np.full(n, RADIUS_KM), plane])
-    return np.asarray(on_sphere / np.linalg.norm(on_sphere, axis=1, keepdims=True))
+            self.x, self.r = np.split(points, [len(x)])

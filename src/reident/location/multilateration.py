@@ -57,7 +57,7 @@ def multilateration_attack(
     Notes
     -----
     Announced, not described, at the end of section 5 of Kroll (2015): a few true matches are a start for the rest.
-    The orthogonal motion through the triple of matches that most others agree with is refitted with robust weights.
+    The orthogonal motion through the triple of matches that most others agree with is fitted to all of these.
     Three true matches suffice, since the many distances of a record average its noise out; false ones do no harm while
     they do not agree on a motion of their own.
 
@@ -119,17 +119,7 @@ def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generat
     best = int(np.sort(gap, axis=1)[:, rank].argmin())
     scale = max(float(np.sort(gap[best])[rank]), 1e-3)
     agrees = gap[best] <= 3 * scale
-    motion = procrustes(p[agrees], q[agrees])
-    for _ in range(10):
-        residual = gaps_km(p @ motion.T, q)
-        scale = max(1.5 * float(np.median(residual[agrees])), 1e-3)
-        agrees = residual <= 3 * scale
-        if agrees.sum() < 3:
-            break
-        motion = procrustes(p[agrees], q[agrees], 1 / (1 + (residual[agrees] / scale) ** 2))
-    if agrees.sum() < 3:
-        agrees = residual <= np.sort(residual)[2]
-    return x @ motion.T, agrees
+    return x @ procrustes(p[agrees], q[agrees]).T, agrees
 
 
 def _triples(n: int, rng: np.random.Generator) -> IntArray:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import shapely
 
 from reident.base import FloatArray, IntArray, RNGLike, check_area, check_rng
+from reident.location.alignment import best_motions
 from reident.location.holdout_validation import HeldOut, by_record, certify, hide
 from reident.location.local_maps import LocalMap
 from reident.location.localisation import Localisation, check_known_places
-from reident.location.outline import align_inside
+from reident.location.population_density import PopulationDensity, hull_km2
 from reident.location.reference_sets import HiddenCoordinates, check_release, check_table, recover_coordinates
 from reident.location.registration import registration_attack
 from reident.location.rounded_coordinates import is_fine
@@ -31,12 +33,10 @@ _SLACK = 3.0
 # Ranks of the records, by how close their neighbours lie, from which a map is begun: neither the tightest towns, whose
 # records share all their references, nor the loneliest.
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
-# Without labels, distances that agree up to so many tolerances count as one.
-_SURE = 100
-# Pairs that then suggest motions: nearly every one suggests the right one.
-_PAIRS = 100
 # A map of fewer records is not reported.
 _FEWEST = 8
+# Blur of an outline, as a share of the side of a square of its size.
+_SCATTER = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +46,22 @@ class ReferenceMap:
     Attributes
     ----------
     positions : DataFrame
-        One row a record, in the release's order and index: `lat_deg`, `lon_deg` (nan where not located); `island`, the
-        local map that holds it (0: the largest, -1: none); `explained`, the share of its hidden coordinates that its
-        place explains; `p_value`, the probability that so many values agree at a place more than a metre and more than
-        a step (with fine steps five) off, at least the p-value of its island; nan where not located.
+        One row a record, in the release's order and index: `lat_deg`, `lon_deg`; `explained`, the share of its hidden
+        coordinates that its place explains; `p_value`, the probability that so many values agree at a place more than a
+        metre and more than a step (with fine steps five) off, at least that of the map; nan where not located.
     references : DataFrame
-        The secret points found: `set` (a column of `coordinates`), `lat_deg`, `lon_deg`, `island`.
+        The secret points: `set` (a column of `coordinates`), `lat_deg`, `lon_deg`.
     frame : {"own", "area", "known"}
-        Source of the motion of the largest island: none (all is true up to one motion and mirror image), the outline,
-        or a file. The other islands keep frames of their own.
+        Source of the motion: none (all is true up to one motion and mirror image), the outline, or a file.
     coordinates : HiddenCoordinates
         The recovered coordinates.
     held_out : float
-        Share of the values withheld from the largest island that it explains; nan if there is none.
+        Share of the values withheld from the map that it explains; nan if there is none.
     n_held_out : int
         Number of these values.
     p_value : float
         Probability that so many would be explained were they values of other records, at random or of neighbours. A
-        small one is evidence for the island as a whole up to a motion, not for the motion nor for each record.
-    spread_km : float
-        With an outline alone, how far motions that keep all points inside differ, km; nan otherwise.
+        small one is evidence for the map as a whole up to a motion, not for the motion nor for each record.
     linkage : Localisation or None
         With a file: the result of `registration_attack` on the located records.
     """
@@ -77,12 +73,11 @@ class ReferenceMap:
     held_out: float
     n_held_out: int
     p_value: float
-    spread_km: float
     linkage: Localisation | None
 
     def __len__(self) -> int:
-        """Return the number of records of the largest island."""
-        return int((self.positions["island"] == 0).sum())
+        """Return the number of located records."""
+        return int(self.positions["lat_deg"].notna().sum())
 
     def is_certified(self, level: float = 0.01) -> bool:
         """Return whether the p-value is at most `level`."""
@@ -110,7 +105,8 @@ def locate_by_reference_sets(
     release : array_like of shape (n, n), MetricMicrodata, or tuple of DataFrame and array-like
         Released distances, km; nan for one that is missing. At least 14 records are needed to begin. Not modified.
     area : polygon, GeoSeries or GeoDataFrame, optional
-        Where the reference places were drawn, a public border as a rule: records and references are moved inside.
+        Where the reference places were drawn, a public border as a rule: records and references are moved inside. Of an
+        area that a turn or a mirror image maps onto itself, the motion is one of several.
     known : DataFrame or GeoDataFrame, optional
         Known records with places, as for `registration_attack`, which then fixes the motion and links. It comes before
         `area`.
@@ -121,7 +117,7 @@ def locate_by_reference_sets(
         Step to which the distances are rounded, as for `recover_coordinates`. Above 5 km no record is placed. Default:
         the numbers are exact.
     rng : Generator, int or None
-        Drives which values are held out, the outline's walk, and the registration.
+        Drives which values are held out, and the registration.
 
     Returns
     -------
@@ -137,12 +133,10 @@ def locate_by_reference_sets(
     Notes
     -----
     Neither the number nor the size of the sets is used. A record is placed by at least four equations, two more than
-    its unknowns, that hold to a millimetre; unrelated ones do so with a probability of about 1e-13. Records that share
-    no reference with located ones stay unlocated or form an island. Islands that share three records or secret points
-    (with a step four) are joined; an island whose signs and shifts, which belong to the release, contradict those of
-    the largest is dropped. Rounded or noisy distances have no exact equalities and give no place without `step_km`;
-    with it, more equations are required, and a record nearer to others than released distances allow, which are never
-    longer than the true ones, is dropped.
+    its unknowns, that hold to a millimetre; unrelated ones do so with a probability of about 1e-13. Of maps begun at
+    several records the largest counts; records that share no reference with it stay unlocated. Rounded or noisy
+    distances have no exact equalities and give no place without `step_km`; with it, more equations are required, and a
+    record nearer to others than released distances allow, which are never longer than the true ones, is dropped.
 
     A certified map may hold a wrong record: read the p-value of each. Of 21,427 records of rounded and noisy releases
     certified at .05, on fresh files, 5 lay more than a step off, in two maps of a few records.
@@ -174,30 +168,26 @@ def locate_by_reference_sets(
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
     withheld, unseen = hide(values, tol, rng)
-    islands = _grown(np.where(unseen, np.nan, values), distances, tol) if (step_km or 0) <= COARSEST_STEP_KM else []
-    certified = []
-    for island in islands:
+    island, certificate = None, HeldOut()
+    if step_km is None or step_km <= COARSEST_STEP_KM:
+        island = _largest_map(np.where(unseen, np.nan, values), distances, tol)
+    if island is not None:
         certificate = certify(island, values, withheld, rng)
         island.values = values
         island.grow()
         island.forget_unconfirmed()
         if step_km is not None:
             island.forget_contradicted(_SLACK * step_km)
-        if len(island) >= _FEWEST:
-            certified.append((island, certificate))
-    certified.sort(key=lambda each: -len(each[0]))
-
-    frame, linkage, spread = "own", None, np.nan
-    if certified and known is not None:
-        frame, linkage = "known", _register(certified[0][0], table, known, quasi, rng)
-    elif certified and outline is not None:
-        frame, island = "area", certified[0][0]
-        points = np.concatenate([island.x[island.located], island.flat_references()])
-        motion, spread = align_inside(points, outline, rng)
-        island.turn(motion)
-    positions, references = _tables(certified, table.index, columns)
-    certificate = certified[0][1] if certified else HeldOut()
-    return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage)
+    if island is None or len(island) < _FEWEST:
+        island, certificate = None, HeldOut()
+    frame, linkage = "own", None
+    if island is not None and known is not None:
+        frame, linkage = "known", _register(island, table, known, quasi, rng)
+    elif island is not None and outline is not None:
+        frame = "area"
+        island.turn(_motion_inside(np.concatenate([island.x[island.located], island.flat_references()]), outline))
+    positions, references = _tables(island, certificate.p_value, table.index, columns)
+    return ReferenceMap(positions, references, frame, coordinates, *certificate, linkage)
 
 
 def _tolerance_km(step_km: float | None, n: int) -> float:
@@ -209,45 +199,35 @@ def _tolerance_km(step_km: float | None, n: int) -> float:
     return _OF_STEP * step_km
 
 
-def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[LocalMap]:
-    """Return the local maps grown from several seeds, the largest first; those that share records are joined."""
+def _largest_map(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> LocalMap | None:
+    """Return the largest of the local maps grown from several seeds; None if none has enough records."""
     n = len(distances)
     far = np.where(np.isnan(distances), np.inf, distances)
     order = np.argsort(np.sort(far, axis=1)[:, min(13, n - 1)], kind="stable")
-    islands: list[LocalMap] = []
-    tried: set[int] = set()
+    largest, is_tried = None, np.zeros(n, dtype=np.bool_)
     for rank in _RANKS:
-        rest = [z for z in order if z not in tried and not any(island.located[z] for island in islands)]
-        if not rest:
+        rest = order[~is_tried[order]]
+        if not rest.size:
             break
-        centre = rest[int(rank * len(rest))]
-        tried.add(centre)
-        island = LocalMap(values, distances, tol)
-        if not island.seed(centre):
+        centre = rest[int(rank * rest.size)]
+        is_tried[centre] = True
+        new = LocalMap(values, distances, tol)
+        if not new.seed(centre):
             continue
-        island.grow()
-        if len(island) >= _FEWEST:
-            islands = _joined(islands, island)
-        if islands and len(islands[0]) > 0.98 * n:
-            break
-    return islands
+        new.grow()
+        if len(new) >= _FEWEST:
+            is_tried |= new.located
+            largest = new if largest is None or len(new) > len(largest) else largest
+            if len(largest) > 0.98 * n:
+                break
+    return largest
 
 
-def _joined(islands: list[LocalMap], new: LocalMap) -> list[LocalMap]:
-    """Return the local maps with a new one, joined with those that it shares records with, the largest first."""
-    apart = []
-    for island in islands:
-        if new.agrees(island):
-            large, small = (new, island) if len(new) >= len(island) else (island, new)
-            large.inherit(small)
-            if large.join(small):
-                new = large
-                new.grow()
-                continue
-            small.inherit(large)
-        apart.append(island)
-    found = sorted([*apart, new], key=lambda island: -len(island))
-    return [island for island in found if island is found[0] or island.agrees(found[0])]
+def _motion_inside(points: FloatArray, outline: Any) -> FloatArray:
+    """Return the motion, perhaps with a mirror, that brings unit vectors inside an outline."""
+    border = unit_vectors(*shapely.get_coordinates(outline).T[::-1])
+    density = PopulationDensity(None, outline, scatter_km=_SCATTER * hull_km2(border) ** 0.5)
+    return best_motions(points, density)[0][1]
 
 
 def _register(
@@ -258,75 +238,25 @@ def _register(
     km = gaps_km(x[:, None], x[None])
     km = (km + km.T) / 2
     np.fill_diagonal(km, 0.0)
-    linkage = None if quasi else _register_by_places(x, km, table.index[island.located], known, _SURE * island.tol, rng)
-    if linkage is None:
-        linkage = registration_attack((table[island.located], km), known, quasi=quasi, rng=rng)
+    linkage = registration_attack((table[island.located], km), known, quasi=quasi, rng=rng)
     found = unit_vectors(linkage.positions["lat_deg"], linkage.positions["lon_deg"])
     if np.isfinite(found).all():
         island.turn(procrustes(x, found))
     return linkage
 
 
-def _register_by_places(
-    x: FloatArray, km: FloatArray, index: pd.Index, known: Any, tol: float, rng: np.random.Generator
-) -> Localisation | None:
-    """Register without labels where distances are so sure that they identify the places of both files.
-
-    These places replace labels, so that their agreement is no evidence: the p-value is 1.
-    """
-    known_table, y = check_known_places(known)
-    which = _common_places(km, gaps_km(y[:, None], y[None]), tol)
-    common = which >= 0
-    if common.sum() < _FEWEST:
-        return None
-    points, partners = x[common], y[which[common]]
-    if np.median(gaps_km(points @ procrustes(points, partners).T, partners)) > tol:
-        return None
-    labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=index)
-    at = np.arange(len(y))
-    lat, lon = degrees(y)
-    places = {"place": np.where(np.isin(at, which), at, -2), "lat_deg": lat, "lon_deg": lon}
-    places_table = pd.DataFrame(places, index=known_table.index)
-    found = registration_attack((labels, km), places_table, quasi="place", n_pairs=_PAIRS, rng=rng)
-    return replace(found, p_value=1.0)
-
-
-def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray:
-    """Return the point of another file with the same distances to common points, for each point; -1 for none."""
-    (i, j), (a, b) = np.triu_indices(len(km), 1), np.triu_indices(len(known_km), 1)
-    order = np.argsort(known_km[a, b])
-    a, b = a[order], b[order]
-    first = np.searchsorted(known_km[a, b], km[i, j] - tol)
-    n_matches = np.searchsorted(known_km[a, b], km[i, j] + tol) - first
-    pair = np.repeat(np.arange(len(i)), n_matches)
-    match = np.arange(len(pair)) + np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches)
-    votes = np.zeros((len(km), len(known_km)))
-    for point in (i[pair], j[pair]):
-        for partner in (a[match], b[match]):
-            np.add.at(votes, (point, partner), 1)
-    by_chance = votes.sum() / votes.size
-    best = votes.argmax(axis=1)
-    is_sure = votes.max(axis=1) > by_chance + 6 * np.sqrt(by_chance) + 4
-    return np.where(is_sure & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
-
-
 def _tables(
-    certified: list[tuple[LocalMap, HeldOut]], index: pd.Index, columns: IntArray
+    island: LocalMap | None, p_value: float, index: pd.Index, columns: IntArray
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of records and of references; a record of two local maps belongs to the larger one."""
-    records = np.tile([np.nan, np.nan, -1, np.nan, np.nan], (len(index), 1))
-    references = [np.empty((0, 4))]
-    for number, (island, certificate) in reversed(list(enumerate(certified))):
+    """Return the tables of records and of references."""
+    records, references = np.full((len(index), 4), np.nan), np.empty((0, 3))
+    if island is not None:
         rows = island.located
         deviation, _ = island.deviations()
         n_asked = np.maximum(np.isfinite(deviation).sum(axis=0), 1)
         explained = (np.abs(deviation) < island.tol).sum(axis=0) / n_asked
-        p_value = np.maximum(by_record(island), certificate.p_value)
-        numbers = np.full(len(rows), number)
-        records[rows] = np.column_stack([*degrees(island.x), numbers, explained, p_value])[rows]
-        lat, lon = degrees(island.flat_references())
-        sets = np.repeat(columns, island.counts)
-        references.append(np.column_stack([sets, lat, lon, np.full(len(sets), number)]))
-    positions = pd.DataFrame(records, index, ["lat_deg", "lon_deg", "island", "explained", "p_value"])
-    points = pd.DataFrame(np.concatenate(references), columns=["set", "lat_deg", "lon_deg", "island"])
-    return positions.astype({"island": int}), points.astype({"set": int, "island": int})
+        p_values = np.maximum(by_record(island), p_value)
+        records[rows] = np.column_stack([*degrees(island.x), explained, p_values])[rows]
+        references = np.column_stack([np.repeat(columns, island.counts), *degrees(island.flat_references())])
+    positions = pd.DataFrame(records, index, ["lat_deg", "lon_deg", "explained", "p_value"])
+    return positions, pd.DataFrame(references, columns=["set", "lat_deg", "lon_deg"]).astype({"set": int})
