@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident.base import MEMORY, read_size
+from reident.base import MEMORY, DataError, ParameterError, TrialError, read_size
 from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, running, stop, takes, was_interrupted
 from reident.workbench.commands import add_commands
@@ -77,7 +77,7 @@ def list_() -> None:
 
 
 @app.command()
-@takes("profile jobs seed decide budget force retry_failed scheduler quiet")
+@takes("profile jobs seed decide budget force scheduler quiet")
 def reproduce(
     stem: Annotated[
         list[str] | None, typer.Argument(help="Experiments, documents or notebooks; none: every experiment.")
@@ -98,7 +98,7 @@ def reproduce(
 
 
 @app.command()
-@takes("jobs force retry_failed scheduler quiet")
+@takes("jobs force scheduler quiet")
 def batch(
     sweep: Annotated[Path, typer.Argument(help="A YAML file: notebook, parameters, grid, repetitions, seed, pages.")],
     out: Out = Path("results/batch"),
@@ -221,8 +221,6 @@ def _say(text: str) -> None:
 
 def main(run: Callable[..., Any] = app) -> None:
     """Run the command line: 0 if all went well, 1 if a notebook failed, 2 for a wrong call or input, 130 for Ctrl-C."""
-    from reident.base import DataError, ParameterError, TrialError
-
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     warnings.showwarning = _warned

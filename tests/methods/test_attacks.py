@@ -1,4 +1,3 @@
-import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -23,10 +22,7 @@ GRAPH = nx.barabasi_albert_graph(70, 3, seed=1)
 @cache
 def run(made):
     chosen = made.settings[1]
-    return repeat_trial(
-        1, data=made.data, intruder=json.dumps(made.intruder), method=chosen["method"],
-        options=json.dumps(chosen["options"]), attacks=made.attacks, limit=0.25,
-    )[0]  # fmt: skip
+    return repeat_trial(made, 1, chosen["method"], chosen["options"])[0]
 
 
 def _data(kind):

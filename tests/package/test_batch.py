@@ -71,7 +71,6 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("notebook: absent", ParameterError, "`notebook` must be a path"),
         ("notebook: n.ipynb\ngird: {x: [1]}", ParameterError, "`gird` must be one of the entries"),
         ("notebook: n.ipynb\ngrid: {x: 1}", ParameterError, "`grid` must be a mapping of names to lists"),
-        ("notebook: n.ipynb\ngrid: {x: [1, 1]}", ParameterError, "each setting once"),
         ("notebook: n.ipynb\nrepetitions: 0", ParameterError, "`repetitions` must be at least 1"),
         ("notebook: n.ipynb\nseed: a", ParameterError, "`seed` must be a whole number"),
         ("notebook: n.ipynb\npages: 3", ParameterError, "`pages` must be True or False"),
@@ -88,7 +87,11 @@ def test_a_bad_sweep_is_refused(sweep, text, error, message):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("grid: {y: [1]}", "`y` must be a parameter of"), ("grid: {x: [a]}", "`x`")],
+    [
+        ("grid: {y: [1]}", "`y` must be a parameter of"),
+        ("grid: {x: [a]}", "`x`"),
+        ("grid: {x: [1, 1]}", "different names"),
+    ],
 )
 def test_wrong_parameters_are_refused_before_anything_runs(sweep, tmp_path, text, message):
     with pytest.raises(ParameterError, match=message):
@@ -165,7 +168,6 @@ def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
     write_table(out, published(file, out, lambda given: {"risk": 2 / given["x"]}), title="t")
     results = pd.read_parquet(out / "results.parquet")
     assert results[["x", "risk"]].to_numpy().tolist() == [[5, 2 / 5], [7, 2 / 7]]
-    assert (out / "results.png").is_file()
     mine, others = (out / "index.html").read_text().split("Other runs in this folder")
     assert "2 runs, " in mine
     assert "x = 3" in others
@@ -215,16 +217,13 @@ def test_files_beside_a_notebook_count(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_batch_is_run_again_where_a_helper_changed_and_expected_errors_are_none(tmp_path, capfd):
+def test_a_batch_is_run_again_where_a_helper_changed(tmp_path, capfd):
     cells = [
         "import helper\nfrom reident.sweep.result import declare  # as version 0.2 had it",
         "declare({'v': helper.VALUE, 'n': len(pair), 'a': a}, out)",
-        "1 / 0",
-        "print('after')",
     ]
-    path = write_notebook(tmp_path / "n.ipynb", *cells, parameters="out: str | None = None\npair = (1, 2)\na, b = 1, 2")
+    path = write_notebook(tmp_path / "n.ipynb", *cells, parameters="out: str | None = None\npair = (1, 2)\na = 1")
     notebook = json.loads(path.read_text())
-    notebook["cells"][4]["metadata"]["tags"] = ["raises-exception"]
     for cell in notebook["cells"]:
         cell.pop("id")  # as older programs write notebooks
     path.write_text(json.dumps(notebook))
@@ -238,9 +237,6 @@ def test_a_batch_is_run_again_where_a_helper_changed_and_expected_errors_are_non
         row = pd.read_parquet(tmp_path / "o" / "results.parquet").iloc[0]
         assert (row["v"], row["n"], row["a"]) == (value, 3, 5)
     assert started[0] == started[1] != started[2]
-    executed = json.loads((tmp_path / "o" / record["name"] / "notebook.ipynb").read_text())
-    assert "after" in json.dumps(executed["cells"][-1]["outputs"])
-    assert not any("papermill-error" in tag for cell in executed["cells"] for tag in cell["metadata"].get("tags", []))
     assert capfd.readouterr() == ("", "")
 
 

@@ -235,9 +235,13 @@ def relabelled(network: Network, other: Network) -> Network:
 
 
 def reordered(network: Network, place: IntArray, nodes: Sequence[Hashable] | None = None) -> Network:
-    """Return a network with row i moved to row `place[i]`; the nodes are called `nodes`, by default 0 to n - 1."""
-    u, v = network.edges()
-    return network_from_edges(place[u], place[v], network.n_nodes, nodes)
+    """Return a network with row i moved to row `place[i]`, left out if that is below 0.
+
+    The nodes are called `nodes`, by default 0 to n - 1.
+    """
+    u, v = (place[ends] for ends in network.edges())
+    inside = (u >= 0) & (v >= 0)
+    return network_from_edges(u[inside], v[inside], network.n_nodes if nodes is None else len(nodes), nodes)
 
 
 def by_name(network: Network) -> Network:

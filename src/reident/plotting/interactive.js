@@ -8,8 +8,11 @@ function render({model, el}) {
 }
 function paint(model, el) {
   const D = model.get("data"), W = 640, H = 462, L = 76, T = 98, B = 48, R = 84;
-  const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
-  const at = v => (v - D.low) / (D.high - D.low), back = share => D.low + share * (D.high - D.low);
+  const [low, high] = D.y, at = v => (v - low) / (high - low), back = share => low + share * (high - low);
+  // An infinite utility (null) lies at the right edge, on a logarithmic scale one of zero at the left.
+  const along = v => v === null ? 1 : D.log && v <= 0 ? 0 : ((D.log ? Math.log10(v) : v) - D.x[0]) / (D.x[1] - D.x[0]);
+  const within = share => Math.min(1, Math.max(0, share));
+  const X = v => L + within(along(v)) * (W - L - R), Y = v => H - B - within(at(v)) * (H - T - B);
   const make = (parent, tag, a, text) => {
     const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const k in a) e.setAttribute(k, a[k]);
@@ -24,8 +27,8 @@ function paint(model, el) {
 
   const above = make(svg, "rect", {x: L, y: T, width: W - L - R, fill: "#f3f3f3"});
   make(svg, "path", {d: `M${L},${T}V${H - B}H${W - R}`, fill: "none", stroke: "#000"});
-  for (const [p, t] of D.xt) make(svg, "text", {x: X(p), y: H - B + 16, "text-anchor": "middle"}, t);
-  for (const [p, t] of D.yt) make(svg, "text", {x: L - 6, y: Y(p) + 4, "text-anchor": "end"}, t);
+  for (const [v, t] of D.xt) make(svg, "text", {x: X(v), y: H - B + 16, "text-anchor": "middle"}, t);
+  for (const [v, t] of D.yt) make(svg, "text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, t);
   make(svg, "text", {x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle"}, D.analysis);
   make(svg, "text", {x: 14, y: middle, transform: `rotate(-90 14 ${middle})`, "text-anchor": "middle",
     "font-size": Math.min(12, 2.1 * (H - T - B) / D.attack.length)}, D.attack);
@@ -61,19 +64,19 @@ function paint(model, el) {
   for (const c of D.curves) {
     const g = make(svg, "g", {});
     groups.push(g);
-    if (c.points.length > 1) make(g, "path", {d: "M" + c.points.map(p => X(p.x) + "," + Y(p.y)).join("L"), fill: "none", stroke: c.colour, "stroke-width": 1.5});
+    if (c.points.length > 1) make(g, "path", {d: "M" + c.points.map(p => X(p.utility) + "," + Y(p.risk)).join("L"), fill: "none", stroke: c.colour, "stroke-width": 1.5});
     c.points.forEach((p, i) => {
-      make(g, "ellipse", {cx: X((p.x_low + p.x_high) / 2), cy: Y((p.y_low + p.y_high) / 2), fill: c.colour, "fill-opacity": .14,
-        rx: Math.max(2, (X(p.x_high) - X(p.x_low)) / 2), ry: Math.max(2, (Y(p.y_low) - Y(p.y_high)) / 2), ...still});
+      make(g, "ellipse", {cx: (X(p.utility_low) + X(p.utility_high)) / 2, cy: (Y(p.risk_low) + Y(p.risk_high)) / 2, fill: c.colour, "fill-opacity": .14,
+        rx: Math.max(2, (X(p.utility_high) - X(p.utility_low)) / 2), ry: Math.max(2, (Y(p.risk_low) - Y(p.risk_high)) / 2), ...still});
       const shade = c.points.length > 1 ? i / (c.points.length - 1) : 1, said = `${c.name}, ${p.parameter} ${p.label} ${p.unit}`.trim();
-      const e = make(g, "circle", {cx: X(p.x), cy: Y(p.y), r: 5, fill: c.colour, "fill-opacity": .08 + .92 * shade, stroke: c.colour,
+      const e = make(g, "circle", {cx: X(p.utility), cy: Y(p.risk), r: 5, fill: c.colour, "fill-opacity": .08 + .92 * shade, stroke: c.colour,
         "stroke-width": 1.5, tabindex: 0, role: "button", "aria-label": `${said}: risk ${f(p.risk)}, utility ${f(p.utility)}`});
       e.style.cursor = "pointer";
       const show = () => {
         groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
-        const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
+        const extra = D.extra.filter(k => p[k] !== null).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
         tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`
-          + (p.undominated === undefined ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
+          + (p.n === 1 || p.undominated === null ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
           extra + (p.refused ? `; at least: refused by ${p.refused}` : ""));
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
@@ -82,8 +85,8 @@ function paint(model, el) {
       e.addEventListener("keydown", k => { if (k.key === "Enter") pick(); });
       points.push({...p, name: c.name, method: c.name, circle: e});
     });
-    const end = c.points.reduce((a, b) => a.y > b.y ? a : b);
-    names.push(make(g, "text", {x: X(end.x) - 9, y: Y(end.y) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.colour, ...still}, c.name));
+    const end = c.points.reduce((a, b) => a.risk > b.risk ? a : b);
+    names.push(make(g, "text", {x: X(end.utility) - 9, y: Y(end.risk) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.colour, ...still}, c.name));
   }
   // Names that meet move apart: from the lowest up, each at least a line above the one below it.
   const y = e => +e.getAttribute("y");
@@ -101,13 +104,13 @@ function paint(model, el) {
   const label = make(svg, "text", {x: W - R + 4, ...still}), ring = make(svg, "circle", {r: 10, fill: "none", stroke: "#000", "stroke-width": 2, ...still});
   const box = make(svg, "rect", {width: 18, height: 18, fill: "none", stroke: "#000", ...still});
   const update = () => {
-    const v = model.get("limit"), y = Y(Math.min(1, Math.max(0, at(v)))), fit = points.filter(p => passes(p, v));
+    const v = model.get("limit"), y = Y(v), fit = points.filter(p => passes(p, v));
     const best = fit.length ? fit.reduce((a, b) => b.utility > a.utility ? b : a) : null;
     line.setAttribute("y1", y); line.setAttribute("y2", y); grip.setAttribute("y", y - 8);
     grip.setAttribute("aria-valuenow", f(v));
     above.setAttribute("height", Math.max(0, y - T)); label.setAttribute("y", y + 4); label.textContent = "limit " + f(v);
     ring.style.display = best ? "" : "none";
-    if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
+    if (best) { ring.setAttribute("cx", X(best.utility)); ring.setAttribute("cy", Y(best.risk)); }
     for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
     const rule = `a risk of at most ${f(v)}`;
     write(0, best ? `Most useful with ${rule}: ${`${best.name}, ${best.parameter} ${best.label} ${best.unit}`.trim()} (risk ${f(best.risk)}, utility ${f(best.utility)})`
@@ -116,13 +119,12 @@ function paint(model, el) {
   const mark = () => {
     const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.label === value);
     box.style.display = p ? "" : "none";
-    if (p) { box.setAttribute("x", X(p.x) - 9); box.setAttribute("y", Y(p.y) - 9); }
+    if (p) { box.setAttribute("x", X(p.utility) - 9); box.setAttribute("y", Y(p.risk) - 9); }
     code.textContent = p && p.code || "";
     code.hidden = !code.textContent;
   };
   const move = (p, done) => {
-    const v = back(Math.min(1, Math.max(0, p)));
-    model.set("limit", Math.min(1, Math.max(0, v))); update(); if (done) model.save_changes();
+    model.set("limit", within(back(within(p)))); update(); if (done) model.save_changes();
   };
   grip.addEventListener("pointerdown", down => {
     grip.setPointerCapture(down.pointerId);

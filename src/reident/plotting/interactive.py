@@ -33,6 +33,8 @@ _SCRIPT = Path(__file__).with_suffix(".js")
 def map_data(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -> dict[str, Any]:
     """Return the data of the script as plain numbers, rounded so that the same frame gives the same bytes.
 
+    A utility that is infinite is None.
+
     Parameters and errors are those of `ru_map_page`. With a column `refused` in `frame`, a release that has a text
     there is within no limit.
     """
@@ -46,23 +48,16 @@ def map_data(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -
     xs = _axis(np.log10(utility) if log else utility)
     ys = _axis(np.append(releases[["risk_low", "risk_high"]].to_numpy(float), [0.0, limit]))
     guess = frame.loc[frame["method"] == NOTHING, "risk"].max()
+    measures = [f"{measure}{end}" for measure in ("risk", "utility") for end in ("", "_low", "_high")]
 
     def point(row: Any) -> dict[str, Any]:
-        point: dict[str, Any] = {name: str(row[name]) for name in ("parameter", "label", "unit")} | {"n": int(row["n"])}
-        point |= {name: _plain(row[name]) for name in ("risk_worst", *extra)}
-        for axis, measure, (low, high), is_log in (("x", "utility", xs, log), ("y", "risk", ys, False)):
-            for end in ("", "_low", "_high"):
-                at = value = float(row[f"{measure}{end}"])
-                if is_log:
-                    at = np.log10(value) if value > 0 else low
-                point[f"{measure}{end}"] = _plain(value)
-                point[f"{axis}{end}"] = round(float(np.clip((at - low) / (high - low), 0, 1)), 5)
-        if row["n"] > 1 and np.isfinite(row["undominated"]):
-            point["undominated"] = _plain(row["undominated"])
-        if isinstance(row.get("refused"), str):
-            point["refused"] = row["refused"]
-        code = codes.get((str(row["method"]), str(row["label"])))
-        return point if code is None else {**point, "code": code}
+        refused = row.get("refused")
+        return {
+            **{name: str(row[name]) for name in ("parameter", "label", "unit")}, "n": int(row["n"]),
+            **{name: _plain(row[name]) for name in (*measures, "risk_worst", "undominated", *extra)},
+            "refused": refused if isinstance(refused, str) else None,
+            "code": codes.get((str(row["method"]), str(row["label"]))),
+        }  # fmt: skip
 
     curves = [
         {"name": str(method), "colour": COLOURS[number % len(COLOURS)],
@@ -71,28 +66,27 @@ def map_data(frame: pd.DataFrame, *, limit: float = 0.25, codes: Codes = None) -
     ]  # fmt: skip
     return {
         "attack": f"risk: {panel['attack']}", "analysis": f"utility: {panel['analysis']}", "curves": curves,
-        "extra": extra, "guess": round((guess - ys[0]) / (ys[1] - ys[0]), 5) if guess > 0 else None,
-        "low": ys[0], "high": ys[1], "xt": _ticks(xs, log), "yt": _ticks(ys, False),
+        "extra": extra, "guess": guess if guess > 0 else None, "log": log, "x": xs, "y": ys,
+        "xt": [[10**v, f"{10**v:.2g}"] if log else [v, f"{v:.6g}"] for v in _ticks(*xs)],
+        "yt": [[v, f"{v:.6g}"] for v in _ticks(*ys)],
     }  # fmt: skip
 
 
-def _axis(values: Any) -> tuple[float, float]:
+def _axis(values: Any) -> list[float]:
     """Return both ends of an axis, a little beyond the values."""
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     pad = 0.07 * (high - low or 1.0)
-    return low - pad, high + pad
+    return [low - pad, high + pad]
 
 
-def _ticks(ends: tuple[float, float], log: bool) -> list[list[Any]]:
-    """Return round values of an axis: their position, 0 to 1, and their text."""
-    low, high = ends
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round values of an axis."""
     values = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    inside = [float(value) for value in values if low <= value <= high]
-    return [[round((v - low) / (high - low), 5), f"{10**v:.2g}" if log else f"{v:.6g}"] for v in inside]
+    return [float(value) for value in values if low <= value <= high]
 
 
 def _plain(value: Any) -> float | None:
-    return round(float(value), 6) if np.isfinite(value) else None
+    return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
 def ru_map_part(frame: pd.DataFrame, name: str, *, limit: float = 0.25, codes: Codes = None) -> Markup:

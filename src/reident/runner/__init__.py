@@ -107,7 +107,7 @@ def reproduce(
     budget_min : float, optional
         With `decide`: start no look that would end after so many minutes.
     options
-        `force`, `retry_failed`, `scheduler` and `progress` of `run_notebooks`.
+        `force`, `scheduler` and `progress` of `run_notebooks`.
 
     Raises
     ------

@@ -184,8 +184,6 @@ def execute(
                 )
             return None
         except PapermillExecutionError as error:
-            if _raised_as_expected(work / NOTEBOOK):
-                return None
             plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
             return {"type": error.ename, "message": error.evalue, "traceback": plain}
         except nbclient.exceptions.CellTimeoutError:
@@ -207,21 +205,6 @@ def _is_news(record: logging.LogRecord) -> bool:
 def _literally(path: Path) -> str:
     """Guard a path against papermill, which fills in braces."""
     return str(path).replace("{", "{{").replace("}", "}}")
-
-
-def _raised_as_expected(file: Path) -> bool:
-    """Return whether only cells tagged `raises-exception` raised; remove papermill's marks of a failure then."""
-    import nbformat
-
-    notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-    for cell in notebook.cells:
-        raised = any(output.output_type == "error" for output in cell.get("outputs", ()))
-        if raised and "raises-exception" not in cell.metadata.get("tags", []):
-            return False
-    marks = {"papermill-error-cell-tag", "papermill-error-cell"}
-    notebook.cells = [cell for cell in notebook.cells if not marks & {*cell.metadata.get("tags", [])}]
-    nbformat.write(notebook, file)  # type: ignore[no-untyped-call]
-    return True
 
 
 @contextlib.contextmanager
@@ -253,18 +236,7 @@ def _write_page(work: Path, record: dict[str, Any]) -> None:
         body = _exporter().from_notebook_node(notebook)[0]
         # links to other notebooks lead to no page here
         cells = Markup(re.sub(r'<a href="(?![a-z]+:|#)[^"]+\.ipynb[^"]*"[^>]*>(.*?)</a>', r"\1", body))
-    error = record["error"] or {}
-    write_page(
-        work / PAGE,
-        "notebook",
-        title=record["title"],
-        notebook=NOTEBOOK,
-        settings=", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items()),
-        seconds=record["seconds"],
-        day=record["started"][:10],
-        failed=f"{error.get('type', '')}: {error.get('message', '')}".strip(": "),
-        cells=cells,
-    )
+    write_page(work / PAGE, "notebook", title=record["title"], notebook=NOTEBOOK, record=record, cells=cells)
 
 
 @cache

@@ -72,14 +72,8 @@ def _assignments(notebook: str | Path) -> dict[str, tuple[Any, ast.expr | None]]
     for statement in statements:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            annotation = getattr(statement, "annotation", None)
-            for target in targets:
-                pairs = [(target, statement.value)]
-                if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):  # a, b = 1, 2
-                    pairs = list(zip(target.elts, statement.value.elts, strict=False))
-                assignments |= {
-                    name.id: (_literal(value), annotation) for name, value in pairs if isinstance(name, ast.Name)
-                }
+            default = _literal(statement.value), getattr(statement, "annotation", None)
+            assignments |= {target.id: default for target in targets if isinstance(target, ast.Name)}
     return assignments
 
 

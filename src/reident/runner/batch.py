@@ -30,19 +30,12 @@ from reident.data.datasets import notebooks_folder
 from reident.experiments.results import RESULT
 from reident.experiments.sweep import expanded
 from reident.pages import write_page
-from reident.plotting import COLOURS, LINES, MARKERS, new_figure, save_figure
 from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner.experiments import notebooks
-from reident.runner.report import failure
 
 #: The frame over all runs, in the folder of the batch.
 RESULTS = "results.parquet"
-
-#: Its plot.
-PICTURES = ("results.svg", "results.png")
-
-_PANELS = 4
 
 _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "timeout")
 
@@ -69,9 +62,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
         raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")
     runs = []
-    for number, setting in enumerate(settings):
-        if setting in settings[:number]:
-            raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
+    for setting in settings:
         twice = sorted(set(setting) & set(fixed))
         if twice:
             raise ParameterError(f"`{twice[0]}` must stand either in `parameters` or in `grid`, got both")
@@ -125,12 +116,12 @@ def batch(file: str | Path, out: str | Path, *, jobs: int = 1, **options: Any) -
     """Run a notebook over a grid, resume an interrupted batch, and write its index page.
 
     `jobs` notebooks run at once. The results that they declared (`reident.experiments.results.declare`) are collected
-    over all runs in ``results.parquet``, and stand on the page as a table and a plot; other runs in `out` are listed
-    apart. `options` are `force`, `retry_failed`, `scheduler` and `progress` of `reident.runner.run_notebooks`.
+    over all runs in ``results.parquet``, and stand on the page as a table; other runs in `out` are listed
+    apart. `options` are `force`, `scheduler` and `progress` of `reident.runner.run_notebooks`.
     """
     runs, title = read_sweep(file), Path(file).stem
     keys = keys_of(runs, out)
-    with page_at_the_end(out, lambda: write_table(out, keys, title=title), ("index.html", RESULTS, *PICTURES)):
+    with page_at_the_end(out, lambda: write_table(out, keys, title=title), ("index.html", RESULTS)):
         return run_notebooks(runs, out, at_once=jobs, label=title, **options)
 
 
@@ -146,38 +137,27 @@ def write_table(out: str | Path, keys: Mapping[str, str], *, title: str) -> Path
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
     results, varied = collect(out, records)
     settings = [name for name in varied if name != "seed"] or varied
-    for earlier in (RESULTS, *PICTURES):
-        (out / earlier).unlink(missing_ok=True)
-    picture = None
+    (out / RESULTS).unlink(missing_ok=True)
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
-        picture = draw(results, settings, out)
     return write_page(
         out / "index.html",
         "sweep",
         title=title,
         names=names,
-        runs=[_line(out, record, names) for record in records],
+        runs=[_line(out, record) for record in records],
         failed=sum(record["status"] != "ok" for record in records),
         others=[_line(out, record) for record in others.values()],
         results=None if results.empty else means(results, settings).round(4),
         n_results=len(results),
         file=RESULTS,
-        plot="" if picture is None else picture.name,
     )
 
 
-def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return the line of a run: the values of the parameters with these names, or all parameters in one cell."""
-    name, values = record["name"], record["parameters"]
-    listed = ", ".join(f"{parameter} = {value!r}" for parameter, value in values.items())
-    return {
-        "name": name,
-        "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}",
-        "values": [listed] if names is None else [str(values.get(parameter, "")) for parameter in names],
-        "error": failure(record),
-        "seconds": record["seconds"],
-    }
+def _line(out: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a run with the path of its page."""
+    name = record["name"]
+    return {**record, "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}"}
 
 
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
@@ -225,25 +205,3 @@ def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     if not keys:
         return results[measures].mean().to_frame().T
     return results.groupby(list(keys), dropna=False, sort=False)[measures].mean().reset_index()
-
-
-def draw(results: pd.DataFrame, varied: Sequence[str], folder: Path) -> Path | None:
-    """Draw the means against the first parameter that is a number, a line a value of the next; return the picture."""
-    x = next((name for name in varied if pd.api.types.is_numeric_dtype(results[name])), None)
-    if x is None:
-        return None
-    by = next((name for name in varied if name != x), None)
-    values = means(results, [x, by] if by else [x]).sort_values(x)
-    bounds = ("_low", "_high", "_published", "_se")
-    measures = [name for name in values if name not in (x, by) and not name.endswith(bounds)][:_PANELS]
-    if not measures:
-        return None
-    figure, axes = new_figure(1, len(measures), size=(3.6 * len(measures), 3.4), squeeze=False)
-    for ax, measure in zip(axes[0], measures, strict=True):
-        lines = values.pivot_table(measure, x, by, sort=False) if by else values.set_index(x)[[measure]]
-        ax.set_prop_cycle(color=COLOURS, marker=MARKERS, linestyle=LINES)
-        ax.plot(lines.index, lines, label=[*map(str, lines)], markersize=4, linewidth=1.2)
-        ax.set(xlabel=x, title=measure.replace("_", " "))
-    if by:
-        figure.legend(*axes[0, 0].get_legend_handles_labels(), title=by, loc="outside right center")
-    return save_figure(figure, "results", folder)[1]

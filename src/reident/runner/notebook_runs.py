@@ -9,7 +9,6 @@ import re
 import sys
 import threading
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -56,7 +55,6 @@ def run_notebooks(
     at_once: int = 1,
     scheduler: str | None = None,
     force: bool = False,
-    retry_failed: bool = True,
     progress: bool = True,
     label: str = "notebooks",
     each: Callable[[], Any] | None = None,
@@ -64,10 +62,10 @@ def run_notebooks(
     """Execute notebooks, several at once, and publish each in a folder of its own; return their records in this order.
 
     A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
-    versions ended well, unless `force`; what failed before with the same key runs again with `retry_failed`. A notebook
-    that fails is stored with its error, and the others go on. `at_once` notebooks run at the same time, on the workers
-    of the dask `scheduler` if its address is given; they must have access to `out`. `each` is called after every run,
-    for example to write an index page; `label` names the progress bar.
+    versions ended well, unless `force`. A notebook that fails is stored with its error, and the others go on. `at_once`
+    notebooks run at the same time, on the workers of the dask `scheduler` if its address is given; they must have
+    access to `out`. `each` is called after every run, for example to write an index page; `label` names the progress
+    bar.
 
     A parameter that is unknown to its notebook or of another type is a `ParameterError` before anything runs; a file
     that is no notebook, an `out` that cannot be written, or another process at work there, a `DataError`.
@@ -77,7 +75,7 @@ def run_notebooks(
     _check_names([run.name for run in runs])
     specs = _specs(runs, out, scheduler)
     with working(out) as token:
-        records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
+        records = {spec["name"]: _known(out, spec, force=force) for spec in specs}
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
         for spec in missing:
             check_replaceable(out / spec["name"])
@@ -157,9 +155,8 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
             raise ParameterError(f"`name` must be letters, digits, '_', '-' and '.', got {name!r}: it names a folder")
-    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
-    if times > 1:
-        raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
+        if names.count(name) > 1:
+            raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
 
 
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
@@ -199,14 +196,14 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
 
 
-def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:
-    """Return the record of an earlier run with the same key, if it need not be repeated."""
+def _known(out: Path, spec: dict[str, Any], *, force: bool) -> dict[str, Any] | None:
+    """Return the record of an earlier run with the same key that ended well."""
     file = out / spec["name"] / RECORD
     if force or not file.is_file():
         return None
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-        is_valid = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
+        is_valid = record["key"] == spec["key"] and record["status"] == "ok"
     except (ValueError, KeyError, TypeError, OSError):
         return None  # damaged or not readable
     return record if is_valid else None

@@ -66,24 +66,14 @@ def read_findings(folder: Path) -> list[tuple[str, str]]:
     return list(zip(captions["figure"], captions["title"], strict=True))
 
 
-def failure(record: dict[str, Any]) -> str | None:
-    """Return why a run failed; None if it did not."""
-    error = record["error"]
-    return None if error is None else f"{error['type']}: {error['message']}"
-
-
 def _section(out: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of the page's section about one run."""
+    """Return the record of a run with what its section of the page shows."""
     name = record["name"]
     claims = read_claims(out / name)
     files = ((PAGE, "the notebook as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
     return {
-        "name": name,
-        "title": record["title"],
+        **record,
         "citation": citation_of(name),
-        "parameters": ", ".join(f"{key} = {value!r}" for key, value in record["parameters"].items()),
-        "seconds": record["seconds"],
-        "error": failure(record),
         "files": [(f"{name}/{file}", label) for file, label in files if (out / name / file).is_file()],
         "figures": list(_figures(out, name)),
         "verdicts": {} if claims is None else claims["verdict"].value_counts(sort=False).to_dict(),

@@ -247,8 +247,6 @@ def assess(
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
     slots: list[Sequence[Step | None]] = [steps_of(step) for step in recipe.chain]
-    if isinstance(methods, Mapping):
-        raise ParameterError(f"`methods` must be one list for all kinds of data, got a mapping of {', '.join(methods)}")
     complete = complete_records(dataset)
     tried, left_out = releases_to_try(dataset, complete, recipe.methods if methods is None else methods)
     for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
@@ -263,19 +261,21 @@ def assess(
         persons = None if person is None else dataset.data[person]
         sample = drawn_together(persons, len(dataset), np.random.default_rng(seed))[:_MOST_RECORDS]
         judged = dataset.part(np.sort(sample))
-        rule_of_records = rule | {
-            "others": list(dict.fromkeys([*recipe.keep, *dataset.sensitive])), "missing": recipe.missing_values,
-            "scale": len(dataset) / len(sample),
-        }  # fmt: skip
         run_of_records = run | {"max_judged": MOST_JUDGED * (3 if dataset.must_keep else 1)}
-        evaluator = Evaluator(judged, **rule_of_records)
+        unchanged = list(dict.fromkeys([*recipe.keep, *dataset.sensitive]))
+        evaluator = Evaluator(
+            judged, unchanged, missing=recipe.missing_values, scale=len(dataset) / len(sample), **rule
+        )  # fmt: skip
         search = search_release(evaluator, slots or slots_of(tried, dataset, limit), **run_of_records)
         if (column := _costliest(search, dataset)) and not slots:
-            fewer = judged.without([column])
-            without = search_release(
-                Evaluator(fewer, **rule_of_records), slots_of(tried, fewer, limit), **run_of_records
-            )
-            search = search.or_without(column, without)
+            fewer = replace(evaluator, dataset=judged.without([column]), withheld=(column,))
+            without = search_release(fewer, slots_of(tried, fewer.dataset, limit), **run_of_records)
+            if without.passed:
+                search = replace(
+                    without, evaluator=search.evaluator, before=search.before, price_before=search.price_before,
+                    candidates=pd.concat([search.candidates, without.candidates], ignore_index=True),
+                    n_chains=search.n_chains + without.n_chains,
+                )  # fmt: skip
     n_nodes = dataset.named_network.n_nodes if "network" in tried else 0
     if "network" in tried and n_nodes <= MOST_NODES:
         others = [step for step in tried["network"] if step.entry.name != "naive"]  # new names alone first

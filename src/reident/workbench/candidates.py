@@ -61,7 +61,8 @@ class Evaluator:
     """The data and the rule by which chains are evaluated.
 
     ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
-    ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here.
+    ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here;
+    ``withheld``: columns of the file that are not in the data set, since no release has them.
     """
 
     dataset: Dataset
@@ -73,6 +74,7 @@ class Evaluator:
     seed: int = 0
     always: frozenset[str] = frozenset()
     scale: float = 1.0
+    withheld: tuple[str, ...] = ()
 
     @property
     def known(self) -> list[str]:
@@ -94,7 +96,7 @@ class Evaluator:
         """The columns that an intruder may know, the place among them; of a network the relations."""
         if self.is_network:
             return [RELATIONS]
-        return list(dict.fromkeys([*self.dataset.quasi, *([PLACE] if self.dataset.has_places else [])]))
+        return list(dict.fromkeys([*self.withheld, *self.dataset.quasi, *([PLACE] if self.dataset.has_places else [])]))
 
     def digest(self) -> str:
         """Return a hash of all that an evaluation depends on beyond the chain: data, roles and rule."""
@@ -102,6 +104,7 @@ class Evaluator:
         rule = [
             data.schema.listed(), data.epsilon_quasi, data.guarded, data.intruder, list(self.others), self.limit,
             self.tolerate, self.missing, self.draws, self.seed, sorted(self.always),
+            self.withheld,
         ]  # fmt: skip
         tables = {f"hierarchy of {name}": tree.to_frame() for name, tree in data.hierarchies.items()}
         if self.is_network:

@@ -141,7 +141,6 @@ OPTIONS: dict[str, Any] = {
     "decide": (bool, "Draw data sets until the published tables are decided.", "--decide"),
     "budget": "With --decide: the time for it, such as 30min or 2h (the default).",
     "force": (bool, "Run again also what has ended well before.", "--force"),
-    "retry_failed": (bool, "Run again what failed before (the default).", "--retry-failed/--no-retry-failed"),
     "quiet": (bool, "Show no progress.", "--quiet", "-q"),
 }  # fmt: skip
 

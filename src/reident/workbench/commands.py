@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from reident.base import ParameterError
+import reident as rd
+from reident.base import ParameterError, private_file
 from reident.workbench.command_options import (
     listed,
     original,
@@ -52,8 +53,7 @@ def open_(
 
     Nothing of the file is changed, and no record is written anywhere.
     """
-    from reident.base import private_file
-    from reident.workbench.opening import open_file, opened_with_roles
+    from reident.workbench.opening import opened_with_roles
     from reident.workbench.recipe import recipe_of
 
     if out.exists() and (not force or (file.exists() and out.samefile(file))):
@@ -63,7 +63,7 @@ def open_(
     roles, assigned = taken(given, "lat lon population"), dict(given.pop("role", []))
     reading = taken(given, "separator decimal encoding sheet layer crs missing text")
     reading["names"] = listed(given.pop("names", ""))
-    opened = open_file(file, **reading)
+    opened = rd.workbench.open_file(file, **reading)
     opened = replace(opened, schema=opened.schema.assign(assigned))
     if {"lat", "lon"} & {*roles}:
         roles["crs"] = reading.get("crs")
@@ -90,9 +90,8 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident.workbench.assessing import assess_into as run
-    from reident.workbench.dataset import Dataset
-    from reident.workbench.recipe import Recipe, open_by_recipe
+    from reident.workbench.assessing import assess_into
+    from reident.workbench.recipe import open_by_recipe
 
     began, source, alone = time.monotonic(), "", file is recipe is None
     path, reading = given.pop("network", None), taken(given, "names")
@@ -103,8 +102,8 @@ def assess(
     rule, search = taken(given, "limit tolerate intruder impossible"), running(taken(given, "profile seed jobs quiet"))
     search["jobs"] = given.pop("scheduler", search["jobs"])
     if alone and path is not None:
-        stated = Recipe(**rule)
-        dataset = Dataset(further.pop("network"), intruder=stated.intruder, **further)
+        stated = rd.workbench.Recipe(**rule)
+        dataset = rd.Dataset(further.pop("network"), intruder=stated.intruder, **further)
     else:
         opened, stated = open_by_recipe(file, recipe, **{name: listed(text) for name, text in reading.items()})
         if "quasi" in given or "epsilon_quasi" in further:
@@ -118,13 +117,13 @@ def assess(
         source = os.path.normpath(file or Path(recipe or "").parent / stated.file)
         keep = [*dict.fromkeys([*stated.keep, *former])]
         stated = replace(stated, schema=schema.with_roles(**given), file=source, keep=keep, **rule)
-        dataset = Dataset.of(opened, recipe=stated, **further)
+        dataset = rd.Dataset.of(opened, recipe=stated, **further)
     knowledge = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "no column")
     knowledge = knowledge if len(dataset.data.columns) else "relations"
     print(f"an intruder may know: {knowledge}; sensitive: {', '.join(dataset.sensitive) or 'no column'}")
     search |= {"command": shlex.join(["reident", *sys.argv[1:]]), "limit": stated.limit, "tolerate": stated.tolerate}
     with resumable(out):
-        assessment = run(out, dataset, stated, **search)
+        assessment = assess_into(out, dataset, stated, **search)
     lines = assessment_lines(assessment)
     if assessment.search is not None and not assessment.passed and dataset.must_keep:
         lines.append(
@@ -153,29 +152,22 @@ def protect(
     Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
     method for networks the file is an edge list (or GraphML, GEXF, GML).
     """
-    from reident.methods import find
-    from reident.workbench.dataset import Dataset
-    from reident.workbench.making import Step
-    from reident.workbench.pipeline import Pipeline
-    from reident.workbench.pipeline import protect as run
-    from reident.workbench.recipe import read_recipe
-
     if method is None and recipe is None:
         raise ParameterError("`method` or `recipe` must be given")
-    stated = None if recipe is None else read_recipe(recipe)
+    stated = None if recipe is None else rd.workbench.read_recipe(recipe)
     if method is not None and stated is not None and stated.chain:
         raise ParameterError(f"`method` must be left out, since the recipe has a chain of methods, got {method!r}")
-    entry = find(method, "anonymiser") if method else None
+    entry = rd.methods.find(method, "anonymiser") if method else None
     settings = set_options(entry, given.pop("settings", []))
-    chosen = [] if entry is None else [Step(entry.name, **settings)]
-    pipeline = Pipeline(chosen) if stated is None else Pipeline.of(stated, chosen)
+    chosen = [] if entry is None else [rd.Step(entry.name, **settings)]
+    pipeline = rd.Pipeline(chosen) if stated is None else rd.Pipeline.of(stated, chosen)
     identifiers, edges = taken(given, "keep_identifiers"), taken(given, "ends names")
     if (entry is not None and entry.data == "network") or (stated is not None and stated.schema.ends):
         for name, value in given.items():
             raise ParameterError(f"`{name}` must be left out for a network: it is about records, got {value!r}")
         if file is None and recipe is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        dataset = original(file, recipe) if file is None or recipe else Dataset(relations(file, **edges))
+        dataset = original(file, recipe) if file is None or recipe else rd.Dataset(relations(file, **edges))
     else:
         if "ends" in edges:
             raise ParameterError(f"`ends` must be left out where no network is released, got {edges['ends']!r}")
@@ -183,7 +175,7 @@ def protect(
         pipeline = replace(pipeline, keep=keep, missing=given.pop("missing_values", pipeline.missing))
         given |= {"public": public_inputs(given), "hierarchies": dict(given.pop("hierarchies", []))}
         dataset = original(file, recipe, **edges, **given)
-    release = run(dataset, pipeline, **identifiers)
+    release = rd.protect(dataset, pipeline, **identifiers)
     print("\n".join(release_lines(release, release.save(out))))
 
 
@@ -205,11 +197,9 @@ def check(
     Every column of the release is declared: by the original's name, --called, --new or --derived; every declaration is
     tested along the pairs of records.
     """
-    from reident.workbench.check import check as run
     from reident.workbench.check.checking import QUICK
     from reident.workbench.check.reading import SAME_ORDER, pairs_beside
     from reident.workbench.check.verdict import check_new
-    from reident.workbench.dataset import Dataset
     from reident.workbench.files import read_file, read_like
 
     if (rewrite := given.pop("rewrite", None)) is not None:
@@ -225,12 +215,12 @@ def check(
     ends, names = ([given.pop(name, "") for name in (text, f"release_{text}")] for text in ("ends", "names"))
     released: Any = release
     if network:
-        dataset = Dataset(relations(against, ends[0], names[0]))
+        dataset = rd.Dataset(relations(against, ends[0], names[0]))
         released = relations(release, ends[1], names[1]) if release.is_file() else release
     else:
         dataset = original(against, recipe, names=names[0], **given)
         released = read_like(release, dataset.data, names=listed(names[1])) if names[1] else release
-    verdict = run(released, dataset.with_roles(**further), pairs, **rule)
+    verdict = rd.check(released, dataset.with_roles(**further), pairs, **rule)
     print_verdict(verdict)
     if out is not None:
         verdict.save(out)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
 from reident.base import RNGLike, check_integer, check_rng
+from reident.data.datasets import load_census_shares, load_places
+from reident.data.simulate import population
 from reident.networks.graph import Network, as_network
+from reident.places.distances import great_circle_km
 
 
 def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
     """Return simulated persons in Germany: sex, age class, ``lat_deg``, ``lon_deg``; homes near real places."""
-    from reident.data.datasets import load_census_shares, load_places
-    from reident.data.simulate import population
-
     n = check_integer(n, "n", low=1)
     return population(load_places("germany"), n, jitter_km=5.0, shares=load_census_shares(), rng=check_rng(rng))
 
@@ -23,10 +24,6 @@ def example_patients(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
 
     Homes are near real towns; the hospital is that of the nearest of the largest ones.
     """
-    from reident.data.datasets import load_census_shares, load_places
-    from reident.data.simulate import population
-    from reident.places.distances import great_circle_km
-
     n = check_integer(n, "n", low=1)
     generator = check_rng(rng)
     towns = load_places("england")
@@ -49,8 +46,6 @@ def example_patients(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
 
 def example_network(n: int = 60, *, rng: RNGLike = 0) -> Network:
     """Return simulated friendships: few persons have many friends, and friends of friends are often friends."""
-    import networkx as nx
-
     n = check_integer(n, "n", low=4)
     return as_network(nx.powerlaw_cluster_graph(n, 3, 0.4, seed=check_rng(rng)))
 

@@ -112,13 +112,15 @@ class Explorer(Page):
         self.button.on_click(lambda _: self.run(wait=False))
         self.check_button.on_click(lambda _: self.check())
         self._offer()
-        results = widgets.VBox([self.map, self.state, self.check_button, self.verdict, self.behind])
-        results.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
+        results = widgets.VBox(
+            [self.map, self.state, self.check_button, self.verdict, self.behind],
+            layout=widgets.Layout(flex="3 1 24rem", min_width="0"),
+        )
         controls = widgets.VBox(
             [self.data, self.methods, self.ranges, self.repetitions, widgets.HBox([self.button, self.stop]),
-             self.attack, self.utility, self.limit, self.tolerate]
+             self.attack, self.utility, self.limit, self.tolerate],
+            layout=widgets.Layout(flex="1 1 20rem", min_width="0"),
         )  # fmt: skip
-        controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
         unseen = spoken(self.state, self.verdict)
         self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
 
@@ -281,12 +283,12 @@ class Explorer(Page):
         persons, records = (table.loc[claimed[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
         right = claimed["right"].to_numpy(float) >= 0.5
         ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="all persons")
-        for person, other in zip(persons[~right], records[~right], strict=True):
-            ax.plot(*np.transpose([person, other]), "-", color="tab:orange", linewidth=0.8)
+        ax.plot(
+            *np.stack([persons[~right], records[~right]]).transpose(2, 0, 1), "-", color="tab:orange", linewidth=0.8
+        )
         ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
         ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
-        ax.set_xlabel("longitude (degrees)")
-        ax.set_ylabel("latitude (degrees)")
+        ax.set(xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.legend()
         return f'<img alt="persons that the attack finds" src="{picture(figure, dpi=90)}">'
 

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pandas as pd
+from scipy.stats import entropy
 
-from reident.base import FloatArray, IntArray, is_numeric
+from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like, projected
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.numerals import decimals_of, round_up
@@ -151,13 +152,6 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
     if pd.api.types.is_numeric_dtype(old) and old.nunique() > 20:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
     a, b = (pd.factorize(column.astype(str))[0] for column in (old, new))
-    own, other, both = _entropy(a), _entropy(b), _entropy(a * (b.max() + 1) + b)
-    shared = own + other - both
-    return float(np.clip(1.0 - share * (shared / own if own > 0 else 1.0), 0.0, 1.0))
-
-
-def _entropy(labels: IntArray) -> float:
-    """Return the information of labels, bits."""
-    counts = np.unique(labels, return_counts=True)[1]
-    shares = counts / counts.sum()
-    return float(-(shares * np.log2(shares)).sum())
+    counts = [np.unique(labels, return_counts=True)[1] for labels in (a, b, a * (b.max() + 1) + b)]
+    own, other, both = map(entropy, counts)
+    return float(np.clip(1.0 - share * ((own + other - both) / own if own > 0 else 1.0), 0.0, 1.0))

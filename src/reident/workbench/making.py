@@ -97,7 +97,9 @@ class Step:
 
 def steps_of(stated: Mapping[str, Any]) -> list[Step]:
     """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
-    values = {name: v if isinstance(v, list) else [v] for name, v in (stated.get("parameters") or {}).items()}
+    values = {
+        name: v if isinstance(v, list | tuple | range) else [v] for name, v in (stated.get("parameters") or {}).items()
+    }
     every = (dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values()))
     return [Step.of({**stated, "parameters": settings}) for settings in every]
 

@@ -279,14 +279,11 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         "order": "nodes renamed at random",
         "made_with": f"reident {reident.__version__}",
     }
-    row_of = dict(zip(result.network.nodes, result.table.index, strict=True))
-    old_of: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
-    rows = np.array([row_of[old_of[node]] for node in renamed.network.nodes], dtype=np.int64)
-    made = as_release(result, pipeline.steps, len(dataset), ())
-    return Release(
-        **vars(replace(made, table=pd.DataFrame(index=pd.Index(rows)), network=renamed.network)), dataset=dataset,
-        manifest=manifest, rows=rows,
-    )  # fmt: skip
+    new_names = [renamed.mapping[node] for node in result.network.nodes]
+    rows = pd.Series(result.table.index, new_names)[list(renamed.network.nodes)].to_numpy(np.int64)
+    made = replace(result, table=pd.DataFrame(index=pd.Index(rows)), network=renamed.network)
+    shown = vars(as_release(made, pipeline.steps, len(dataset), ()))
+    return Release(**shown, dataset=dataset, manifest=manifest, rows=rows)
 
 
 def _with_place(result: Made, dataset: Dataset, released: Any) -> str:

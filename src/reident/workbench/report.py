@@ -18,7 +18,6 @@ from reident.methods import find
 from reident.pages import picture, write_page
 from reident.plotting import new_figure
 from reident.plotting.interactive import ru_map_part
-from reident.workbench.evaluate import RiskReport
 from reident.workbench.microdata import LAT, LON, has_places
 
 if TYPE_CHECKING:
@@ -29,40 +28,12 @@ _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matpl
 _RISKIEST = 15
 #: Records shown before and after, and roles of columns that are never released.
 _ROWS, _NEVER = 3, ("place", "latitude", "longitude", "identifier", "person", "free text")
-_CANDIDATES = (
-    "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
-    "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "
-    "end with the first that refuses it."
-)
-_LEFT_OUT = (
-    "Not in the release: {}. To release one of them as it is, list it under keep in the recipe or run reident protect "
-    "with --keep (round survey weights before), then reident check."
-)
 #: The columns of an attack.
 _COLUMNS = [
     "name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict", "assumption",
 ]  # fmt: skip
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
-#: What the columns of the tables mean, and how each is computed.
-GLOSSARY = (
-    ("risk of a person", "the largest confidence of a claim about the person over all attacks; where it does not "
-     "follow from the release itself, it is replaced by how often claims of its kind were right"),
-    ("persons above the limit", "those whose risk, at the upper end of its interval, exceeds the limit under some "
-     "attack; for sensitive values what counts is the gain over guessing"),
-    ("risk, of an attack", "mean success over the persons in the file; shown, never judged"),
-    ("low, high", "Wilson's interval of that mean, 95 %"),
-    ("baseline", "success of guessing without the release"),
-    ("control", "success of the same attack on a release without the person"),
-    ("residual", "(a - c) / (1 - c): what the attack a gains over its control or baseline c"),
-    ("worst", "the largest risk of a person"),
-    ("lost, of a column", "numbers: 1 less the squared correlation with the original; categories: 1 less the shared "
-     "information over the original's; places: 1 less the mean of neighbours and distances kept"),
-    ("kept", "the mean over the protected columns of 1 less what is lost"),
-    ("knowing", "an intruder who knows only these columns and joins by them; what a column adds is the mean over all "
-     "orders of learning the columns (Shapley value)"),
-    ("undominated", "no release tried has both lower risk and higher utility"),
-)  # fmt: skip
 
 
 def write_report(
@@ -103,12 +74,12 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
-    search, advice = assessment.search, assessment.advice
+    search = assessment.search
     titles = ("the data as they are", "the advised release")
     both = (None, None) if search is None else (search.before, search.after)
     panels = [(title, panel) for title, panel in zip(titles, both, strict=True) if panel is not None]
-    passed, protect = search is not None and search.passed, ""
-    if passed and recipe:
+    protect = ""
+    if assessment.passed and recipe:
         path = shlex.quote(recipe)
         protect = f"reident protect --recipe {path} --out release\nreident check release --against FILE --recipe {path}"
     frame = panels[-1][1].frame if panels else None
@@ -116,22 +87,17 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     chain = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
     return {
         "title": "Disclosure risk: assessment of a release",
-        "sentence": advice if passed else advice[:1].upper() + advice[1:],
-        "limit": f"{assessment.limit:.0%}",
-        **{name: panel and _counts(panel) for name, panel in zip(("before", "after"), both, strict=True)},
+        "assessment": assessment,
+        "search": search,
+        "compared": panels,
         "protect": protect,
         "steps": [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in chain],
-        "left_out": _left_out(assessment),
+        "absent": _absent(assessment),
         "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
-        "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
         "panels": [
             (title, panel.frame.loc[panel.frame["reason"] == "", [*_COLUMNS]]) for title, panel in reversed(panels)
         ],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
-        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.evaluator.draws),
-        "n_judged": None if search is None else len(search.judged),
-        "assumptions": assessment.assumptions(),
-        "glossary": GLOSSARY,
     }
 
 
@@ -142,13 +108,13 @@ def _released(assessment: Any) -> pd.DataFrame | None:
     return pd.DataFrame(search.released) if has_records else None
 
 
-def _left_out(assessment: Any) -> str:
-    """Return a sentence that names the columns that the advised release lacks and may have."""
+def _absent(assessment: Any) -> list[str]:
+    """Return the columns that the advised release lacks and may have."""
     released, columns = _released(assessment), assessment.profile
     if released is None:
-        return ""
-    absent = columns[~columns["column"].isin(released.columns) & ~columns["role"].isin(_NEVER)]
-    return _LEFT_OUT.format(", ".join(absent["column"].astype(str))) if len(absent) else ""
+        return []
+    is_absent = ~columns["column"].isin(released.columns) & ~columns["role"].isin(_NEVER)
+    return [str(name) for name in columns.loc[is_absent, "column"]]
 
 
 def _rows(assessment: Any) -> pd.DataFrame | None:
@@ -162,11 +128,6 @@ def _rows(assessment: Any) -> pd.DataFrame | None:
     both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
     both["record"] += 1
     return both.sort_values("record", kind="stable") if columns else None
-
-
-def _counts(panel: RiskReport) -> dict[str, Any]:
-    n, share = len(panel.persons), panel.share_above_limit
-    return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.highest:.1%}"}
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
@@ -197,10 +158,8 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
     for ax, (title, places) in zip(axes.ravel(), points.items(), strict=True):
         extent = (lon.min(), lon.max(), lat.min(), lat.max())
         cells = ax.hexbin(*places.T, gridsize=22, mincnt=1, cmap="cividis", extent=extent)
+        ax.set(title=title, xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
-        ax.set_title(title)
-        ax.set_xlabel("longitude (degrees)")
-        ax.set_ylabel("latitude (degrees)")
         figure.colorbar(cells, ax=ax, label="records a cell", shrink=0.8)
     return figure
 
@@ -230,9 +189,7 @@ def _knowledge_figures(search: Any, limit: float) -> Iterator[dict[str, Any]]:
     figure, ax = new_figure(size=(6.4, 3.6))
     for (name, price), mark in zip(curves.items(), "os", strict=False):
         ax.plot(price.worst["size"], 100 * price.worst["share_above_limit"], marker=mark, label=name)
-    ax.set_xlabel("columns that the intruder knows")
-    ax.set_ylabel(f"persons above {limit:.0%} (%)")
-    ax.set_ylim(-3, 103)
+    ax.set(xlabel="columns that the intruder knows", ylabel=f"persons above {limit:.0%} (%)", ylim=(-3, 103))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend()
     adds = {f"adds, {name}": p.columns.set_index("column")["share_above_limit"] for name, p in curves.items()}

@@ -6,7 +6,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -146,29 +146,25 @@ class Plan:
         jobs: int | str = 1, cache: str | Path | None = None, progress: bool = True,
     ) -> pd.DataFrame:  # fmt: skip
         """Run the trials of all settings, or of some; one row a trial and attack."""
-        common = {
-            "data": self.data.digest(), "attacks": json.dumps(self.attacks), "utilities": json.dumps(self.utilities),
-            "intruder": json.dumps(self.intruder), "limit": self.limit,
-        }  # fmt: skip
+        rule = json.dumps([self.attacks, self.utilities, self.limit])
+        common = {"data": self.data.digest(), "intruder": json.dumps(self.intruder), "rule": rule}
         grid = [
             {**common, "method": setting["method"], "options": json.dumps(setting["options"], sort_keys=True)}
             for setting in settings or self.settings
         ]
         # All methods are compared on the same persons, files and draws.
-        shared = ("method", "options", "attacks", "utilities", "limit")
+        shared = ("method", "options", "rule")
         where = {"scheduler": jobs} if isinstance(jobs, str) else {"jobs": jobs}
         return sweep(
             risk_trial, grid, repetitions=repetitions, seed=seed, shared=shared, cache=cache, progress=progress,
-            context=(self.data, registered()), **where,
+            context=(self, registered()), **where,
         )  # fmt: skip
 
     def claims(self, trial: Mapping[str, Any]) -> pd.DataFrame:
         """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
         attack = [attack for attack in self.attacks if attack[0] == trial["attack"]]
-        report, _ = repeat_trial(
-            int(trial["stream"]), data=self.data, intruder=trial["intruder"], method=trial["method"],
-            options=trial["options"], attacks=attack, limit=self.limit,
-        )  # fmt: skip
+        plan = replace(self, attacks=attack, utilities=[])
+        report, _ = repeat_trial(plan, int(trial["stream"]), trial["method"], json.loads(trial["options"]))
         outcome = report.outcomes.get(trial["attack"])
         return pd.DataFrame(columns=["release", "known", "right"]) if outcome is None else outcome.links
 
@@ -303,8 +299,7 @@ def tried_releases(
         entry, values = parsed(spec, "anonymiser", data.kind)
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-        listed = {name: list(v) if isinstance(v, tuple | np.ndarray | range) else v for name, v in values.items()}
-        listed = listed or {p.name: _grid(entry, p, scale, largest) for p in entry.parameters if _values_of(p)}
+        listed = values or {p.name: _grid(entry, p, scale, largest) for p in entry.parameters if _values_of(p)}
         steps += [step for step in steps_of({"method": entry.name, "parameters": listed}) if step not in steps]
     return steps, left_out
 
@@ -350,7 +345,9 @@ def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str,
     if data_kind and role != "attack" and entry.data != data_kind:  # attacks of any kind may be named
         fitting = ", ".join(other.name for other in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
-    return entry, {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+    return entry, {
+        name: value.tolist() if isinstance(value, np.generic | np.ndarray) else value for name, value in values.items()
+    }
 
 
 def _intruder(

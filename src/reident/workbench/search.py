@@ -130,22 +130,6 @@ class Search:
 
         return plot_ru_map(self.frame, limit=self.evaluator.tolerate, ax=ax)
 
-    def or_without(self, column: str, other: Search) -> Search:
-        """Return the result of another search, without a column, if a release passed in it."""
-        if not other.passed:
-            return self
-        withheld = other.candidates["withheld"].map(lambda text: f"{column}, {text}" if text else column)
-        share = len(other.losses) / (len(other.losses) + 1)  # one column more is protected
-        table = other.candidates.assign(withheld=withheld, kept=other.candidates["kept"] * share)
-        listed = pd.concat([self.candidates, table], ignore_index=True)
-        words = ", ".join(filter(None, [column, other.advised["withheld"]]))
-        return replace(
-            self, candidates=listed, n_chains=self.n_chains + other.n_chains, groups=other.groups, chain=other.chain,
-            after=other.after, released=other.released, price_after=other.price_after,
-            withhold=[column, *other.withhold], losses={**other.losses, column: 1.0},
-            advised={**other.advised, "withheld": words, "kept": other.advised["kept"] * share},
-        )  # fmt: skip
-
     @property
     def sentence(self) -> str:
         """The advice in a sentence."""
@@ -287,7 +271,7 @@ def search_release(
     table += [evaluator.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
     before = evaluator.before()
     search = Search(evaluator, pd.DataFrame(table, columns=ROW), before, len(every),
-                    price_before=evaluator.priced(evaluator.records[evaluator.known]))  # fmt: skip
+                    price_before=evaluator.priced(evaluator.records.filter(evaluator.known)))  # fmt: skip
     if chosen is None:
         return replace(search, groups=evaluator.groups(evaluator.original(), before))
     steps, columns = [part.step for part in chosen], evaluator.shown(chosen)

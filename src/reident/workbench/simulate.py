@@ -8,14 +8,13 @@ of the values that each label covers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray
 from reident.data.simulate import overlapping_files
 from reident.methods import Entry, find
 from reident.methods.forms import release as make_release
@@ -23,7 +22,7 @@ from reident.methods.forms import tolerance
 from reident.methods.registry import register
 from reident.methods.release import Knowledge, Release
 from reident.methods.utilities import measure_utility
-from reident.networks.graph import Network, network_from_edges
+from reident.networks.graph import reordered
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.microdata import Microdata
 
@@ -56,10 +55,13 @@ def draw_files(
     original, known = files.original, files.known.copy()
     partner = files.truth.set_index("known")["release"].reindex(known.index)
     numbers = [file.pop(_PERSON) for file in (original, known) if _PERSON in file]
-    persons, secrets, networks = None, {}, [None, None]
+    persons, secrets = None, {}
+    networks: list[Any] = [None, None]
     if is_network:
-        names = (list(original.index), range(len(known)))
-        networks = [_among(data.network, n.to_numpy(), each) for n, each in zip(numbers, names, strict=True)]  # type: ignore[misc]
+        for i, (rows, names) in enumerate(zip(numbers, (list(original.index), range(len(known))), strict=True)):
+            place = np.full(len(table), -1)
+            place[rows] = np.arange(len(rows))
+            networks[i] = reordered(data.network, place, names)
     elif numbers:
         persons = pd.concat(numbers)
     if data.sensitive is not None:
@@ -75,24 +77,15 @@ def draw_files(
     return replace(data, table=original, network=networks[0], persons=persons), knowledge, partner
 
 
-def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
-    """Return the relations among the nodes of some rows, in their order."""
-    place = np.full(network.n_nodes, -1)
-    place[rows] = np.arange(len(rows))
-    u, v = (place[ends] for ends in network.edges())
-    inside = (u >= 0) & (v >= 0)
-    return network_from_edges(u[inside], v[inside], len(rows), names)
-
-
 def risk_trial(
-    rng: np.random.Generator, *, context: tuple[Microdata, list[Entry]], data: str, intruder: str, method: str,
-    options: str, attacks: str, utilities: str, limit: float,
+    rng: np.random.Generator, *, context: tuple[Any, list[Entry]], data: str, intruder: str, rule: str, method: str,
+    options: str,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
 
-    `context`: the data, and the methods that the user's session registered; `data`: a digest of the data; `method`: a
-    registered anonymiser, or "original"; `intruder`, `options`, `attacks`, `utilities`: JSON of the sizes that
-    `draw_files` takes, of the parameters of the method, and of lists of ``[name, settings]``.
+    `context`: the plan of the map, and the methods that the user's session registered; `data`, `intruder`, `rule`: the
+    plan as text, a digest of its data among it; `method`: a registered anonymiser, or "original"; `options`: JSON of
+    its parameters.
 
     Returns
     -------
@@ -101,16 +94,14 @@ def risk_trial(
         ``above`` (share of persons above the limit), ``baseline``, ``reason`` why it could not be run; ``stream``, the
         seed of the trial's random numbers; one column a utility.
     """
-    del data
-    records, methods = context
+    del data, intruder, rule
+    plan, methods = context
     for entry in methods:
         register(entry)
     stream = int(rng.integers(2**53))
-    listed = json.loads(attacks)
-    report, utility = repeat_trial(stream, data=records, intruder=intruder, method=method, options=options,
-                                   attacks=listed, utilities=json.loads(utilities), limit=limit)  # fmt: skip
+    report, utility = repeat_trial(plan, stream, method, json.loads(options))
     rows = []
-    for (name, _), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
+    for (name, _), (_, row) in zip(plan.attacks, report.frame.iterrows(), strict=True):
         rates = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
         run = row["reason"] == ""
         risk = float(np.nan_to_num(float(row[find(name).measure]))) if run else None
@@ -123,13 +114,12 @@ def risk_trial(
 
 
 def repeat_trial(
-    stream: int, *, data: Microdata, intruder: str, method: str, options: str, attacks: Sequence[Any],
-    utilities: Sequence[Any] = (), limit: float,
-) -> tuple[RiskReport, dict[str, float | None]]:  # fmt: skip
+    plan: Any, stream: int, method: str, options: Mapping[str, Any]
+) -> tuple[RiskReport, dict[str, float | None]]:
     """Run a trial by the seed of its random numbers; return the evaluation of its release, and its utilities."""
     files_rng, release_rng, attacks_rng = np.random.default_rng(stream).spawn(3)
-    records, known, partner = draw_files(data, json.loads(intruder), files_rng)
-    release = make_release(records, method, json.loads(options), rng=release_rng)
+    records, known, partner = draw_files(plan.data, plan.intruder, files_rng)
+    release = make_release(records, method, options, rng=release_rng)
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
         background = replace(records, table=known.known)
@@ -141,15 +131,15 @@ def repeat_trial(
 
     known = replace(
         known, truth=release.table.index.get_indexer(partner), repeat=repeat,
-        windows=windows if data.kind == "places" else None,
+        windows=windows if records.kind == "places" else None,
     )  # fmt: skip
     report = evaluate(
-        release, known, limit=limit, seed=int(attacks_rng.integers(2**31)),
-        attacks=[{**settings, "name": name} for name, settings in attacks],
+        release, known, limit=plan.limit, seed=int(attacks_rng.integers(2**31)),
+        attacks=[{**settings, "name": name} for name, settings in plan.attacks],
     )  # fmt: skip
-    whole = replace(data, network=records.network)  # the domain of the columns is that of all data
+    whole = replace(plan.data, network=records.network)  # the domain of the columns is that of all data
     utility = {
         name: measure_utility(find(name, "metric"), settings, whole, records.table, release)
-        for name, settings in utilities
+        for name, settings in plan.utilities
     }
     return report, utility
