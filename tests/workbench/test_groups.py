@@ -196,18 +196,16 @@ def test_households_moved_together_are_found_by_the_nearest_of_as_many_members(h
 @pytest.mark.parametrize("quasi", [[], ["sex", "age"]])
 def test_spatial_k_counts_households_where_they_are_known(homes, quasi):
     persons, release = homes
-    kinds = members(persons, "home", quasi)
     places = persons.groupby("home")[["lat", "lon"]].first()
     said = {"lat": "lat", "lon": "lon", "pairs": "nr", "household": "home", "quasi": quasi, "attacks": ["spatial_k"]}
     found = rd.check(release[["nr", *quasi, "lat", "lon"]], persons, **said)
     least = most = 0.0
-    for home, place in release.groupby("home")[["lat", "lon"]].first().iterrows():
-        own = places[[kinds[one] == kinds[home] for one in places.index]]
-        apart = np.hypot(own["lat"] - place["lat"], (own["lon"] - place["lon"]) * np.cos(np.radians(50.25)))
-        low, high = ((apart <= apart[home] * reach).sum() for reach in (0.98, 1.02))
-        number = (persons["home"] == home).sum()
-        least += number / high
-        most += number / max(1, low)
+    for _, record in release.iterrows():
+        own = places.loc[persons["home"][(persons[quasi] == record[quasi]).all(axis=1)].unique()]
+        apart = np.hypot(own["lat"] - record["lat"], (own["lon"] - record["lon"]) * np.cos(np.radians(50.25)))
+        low, high = ((apart <= apart[record["home"]] * reach).sum() for reach in (0.98, 1.02))
+        least += 1 / high
+        most += 1 / max(1, low)
     row = found.attacks.iloc[0]
     assert row["verdict"] == "a measure"
     assert found.share_above_limit == 0

@@ -135,13 +135,12 @@ _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
 def _attack(
-    data: str, module: str, needs: str, name: str, label: str, source: str, *,
-    also: str = "", measure: str = "", function: str = "", takes: str = "", **fields: Any,
+    data: str, module: str, needs: str, name: str, label: str, source: str, *, also: str = "", function: str = "",
+    **fields: Any,
 ) -> Entry:  # fmt: skip
-    start = {**fields.pop("start", {}), **({"measure": measure} if measure else {})}
     return Entry(
-        name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label, start=start,
-        takes=f"release knowledge {takes}", needs=f"{needs} {also}".strip(), **fields,
+        name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label,
+        takes="release knowledge", needs=f"{needs} {also}".strip(), **fields,
     )  # fmt: skip
 
 
@@ -150,7 +149,7 @@ _by_value = partial(_attack, "table", "values", "labels sensitive")
 _by_place, _by_network = partial(_attack, "places", "places", "points"), partial(_attack, "network", "networks", "")
 _by_distance = partial(_attack, "places", "distances", "")
 
-#: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
+#: In the order in which a panel lists them. Links are read by the share of claims that are right.
 ATTACKS: tuple[Entry, ...] = (
     _by_table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from reident.base import Choice, Option, ParameterError, Public, check_mapping, check_together, described
+from reident.base import Option, ParameterError, Public, check_mapping, check_together, described
 
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
@@ -68,11 +68,6 @@ class Parameter:
         return self.rule.check(value, self.name)
 
 
-#: How an attack is read as a risk on a map: success over the persons in the file, share of claims that are right, or
-#: share of persons found.
-_MEASURE = Parameter("measure", Choice("risk", "precision", "recall"), "risk")
-
-
 @dataclass(frozen=True, eq=False)
 class Entry:
     """One method, of the package or from outside.
@@ -111,6 +106,9 @@ class Entry:
         The public law by which it moves places, for attacks: "ring", "cell" or "normal degrees".
     exact : bool
         Whether it draws from an exact source of its own where it is given none.
+    measure : str
+        How maps read an attack as a risk: "risk", the success over the persons in the release, or "precision", the
+        share of claims that are right.
     usual : str
         The kinds of data on whose maps it stands by default, separated by blanks.
     needs : str
@@ -139,6 +137,7 @@ class Entry:
     classes: bool = False
     law: str = ""
     exact: bool = False
+    measure: str = "risk"
     usual: str = ""
     needs: str = ""
     seconds: float = 0.0
@@ -208,16 +207,9 @@ class Entry:
         public = [home for home in homes if getattr(importlib.import_module(home), name, None) is function]
         return f"{[*public, function.__module__][0]}.{name}"
 
-    @property
-    def extras(self) -> tuple[Parameter, ...]:
-        """Options beside the function's own parameters where the method takes part in a map."""
-        if self.role != "attack":
-            return ()
-        return (replace(_MEASURE, start=self.start.get("measure", _MEASURE.start)),)
-
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name."""
-        by_name = {parameter.name: parameter for parameter in (*self.parameters, *self.extras)}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         if name not in by_name:
             listed = ", ".join(by_name) or "none"
             raise ParameterError(f"`{self.name}` has no parameter {name!r}: it has {listed}")
@@ -225,7 +217,7 @@ class Entry:
 
     def defaults(self) -> dict[str, Any]:
         """Return every parameter's default: the workbench's `start`, else the function's own."""
-        defaults = {parameter.name: parameter.start for parameter in (*self.parameters, *self.extras)}
+        defaults = {parameter.name: parameter.start for parameter in self.parameters}
         for name, argument in self.signature.items():
             if name in defaults and defaults[name] is None and argument.default is not inspect.Parameter.empty:
                 defaults[name] = argument.default
@@ -247,5 +239,4 @@ class Entry:
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of a call of the function with these options."""
-        checked = self.check(options)
-        return {**dict(self.fixed), **{parameter.name: checked[parameter.name] for parameter in self.parameters}}
+        return {**dict(self.fixed), **self.check(options)}

@@ -8,7 +8,7 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ from reident.base import IntArray, trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.registry import find
-from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.classes import class_ids, first_rows
+from reident.methods.release import Knowledge, Release, places_of
+from reident.tables.classes import first_rows
 
 #: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
 REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
@@ -111,30 +111,28 @@ def in_persons(
 
 
 def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
-    alike = [knowledge.compared(release)[name].record_codes for name in knowledge.unperturbed(release)]
-    alike += _codes(release.table, [str(knowledge.sensitive)] if value and knowledge.sensitive in release.table else [])
+    table, known = release.table, knowledge.known
+    alike: list[Any] = [knowledge.compared(release)[name].record_codes for name in knowledge.unperturbed(release)]
+    if value and knowledge.sensitive in table:
+        alike.append(table[knowledge.sensitive].to_numpy(object))
     if place:
-        alike += _codes(release.table, [LAT, LON]) if release.has_places else [np.arange(len(release.table))]
-    classes = class_ids(alike or [np.zeros(len(release.table), dtype=np.int64)])[0]
-    who, owner = pd.factorize(knowledge.who)[0], pd.factorize(knowledge.who_of(release.table.index))[0]
-    ids, n = class_ids([classes, owner])
-    rows = first_rows(ids, n)  # in order: the classes are numbered as they appear
+        alike += places_of(table) if release.has_places else [np.arange(len(table))]
+    ids = _numbered([knowledge.who_of(table.index), *alike])
+    rows = first_rows(ids, int(ids.max()) + 1)  # in order: the classes are numbered as they appear
     truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
-    keys = [who, *_codes(knowledge.known, list(knowledge.known)), truth + 1]
-    if value and knowledge.secrets:
-        keys += _codes(knowledge.secret.to_frame("secret"), ["secret"])
-    ids, n = class_ids(keys)
-    present = knowledge.present
-    somewhere = np.isin(who, who[present])
-    persons = first_rows(ids, n)
-    persons = persons[present[persons] | ~somewhere[persons]]
+    secret = [knowledge.secret.to_numpy(object)] if value and knowledge.secrets else []
+    ids = _numbered([knowledge.who, truth, *secret, *known.to_numpy(object).T])
+    persons, present = first_rows(ids, int(ids.max()) + 1), knowledge.present
+    persons = persons[present[persons] | ~knowledge.who.isin(knowledge.who[present])[persons]]
     matrix = None if release.matrix_km is None else release.matrix_km[np.ix_(rows, rows)]
-    known = replace(knowledge, truth=truth).of(persons)
-    return replace(release, table=release.table.iloc[rows], matrix_km=matrix), known
+    fewer = replace(knowledge, truth=truth).of(persons)
+    return replace(release, table=table.iloc[rows], matrix_km=matrix), fewer
 
 
-def _codes(table: pd.DataFrame, names: list[str]) -> list[IntArray]:
-    return [pd.factorize(table[name].astype(object), use_na_sentinel=False)[0].astype(np.int64) for name in names]
+def _numbered(keys: Sequence[Any]) -> IntArray:
+    """Return a number for each combination of values, in order of appearance; missing values are equal."""
+    groups = pd.DataFrame(index=range(len(keys[0]))).groupby(list(keys), dropna=False, sort=False)
+    return groups.ngroup().to_numpy()
 
 
 def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
@@ -148,10 +146,10 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     claims, rows = outcome.claims, knowledge.known.index.get_indexer(outcome.claims.index)
     person = knowledge.who_of(claims.index)
     alone = rows < 0  # claims of released records
-    words = [np.where(alone, 0, codes[rows] + 1) for codes in _codes(knowledge.known, list(knowledge.known))]
-    same = class_ids([pd.factorize(person)[0], np.where(alone, np.arange(len(claims)) + 1, 0), *words])[0]
+    words = np.where(alone, None, knowledge.known.to_numpy(object)[rows].T)
+    same = _numbered([person, np.where(alone, np.arange(len(claims)), -1), *words])
     numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
-    summed = claims[numbers].groupby(same).sum(min_count=1).clip(upper=1).loc[same].set_axis(claims.index)
+    summed = claims[numbers].groupby(same).transform("sum", min_count=1).clip(upper=1)
     order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))
     order = np.sort(order[~pd.Index(person[order]).duplicated()])
     each = claims.assign(**{name: summed[name] for name in numbers}).iloc[order]

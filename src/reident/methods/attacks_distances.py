@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
+from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
 from reident.methods.attacks_places import nearest_to, place_known
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import LAT, LON, Knowledge, Release, have_places, places_of
 from reident.places.distances import great_circle_km
+from reident.tables.classes import class_ids
 
 _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
@@ -37,18 +38,23 @@ def label_linkage(
 
 
 def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
-    """Return the columns that attacks by distances compare: a single released label agrees with each value.
+    """Return the column that attacks by distances compare, if any: a number for the labels of a record or a person.
 
-    In both tables, of the release and of the known persons, whose places stand beside, the codes of the labels.
+    In both tables, of the release and of the known persons, whose places stand beside. Only columns in which a single
+    released label agrees with each value count.
     """
     compared = knowledge.compared(release)
-    compared_columns = [(name, compared[name]) for name in knowledge.unperturbed(release)]
-    codes = [(name, column, column.label_of) for name, column in compared_columns if column.label_of is not None]
-    released = pd.DataFrame({name: column.record_codes for name, column, _ in codes}, index=release.table.index)
-    background = pd.DataFrame(
-        {name: label[column.person_codes] for name, column, label in codes}, index=knowledge.known.index
-    )
-    return [name for name, _, _ in codes], released, pd.concat([background, knowledge.known[[LAT, LON]]], axis=1)
+    codes = [
+        np.concatenate([column.record_codes, column.label_of[column.person_codes]]) + 1
+        for column in map(compared.get, knowledge.unperturbed(release))
+        if column is not None and column.label_of is not None
+    ]
+    labels = class_ids(codes)[0] if codes else np.zeros(len(release.table) + len(knowledge.known), dtype=np.int64)
+    released, background = np.split(labels, [len(release.table)])
+    return (
+        ["labels"] if codes else [], pd.DataFrame({"labels": released}, index=release.table.index),
+        knowledge.known[[LAT, LON]].assign(labels=background),
+    )  # fmt: skip
 
 
 def _linked(
@@ -97,20 +103,14 @@ def _distances(
     several = np.searchsorted(np.cumsum(partners[order]), pairs, side="right")
     persons = np.sort(order[: min(int(several), _PERSONS)])
     fewer, background = knowledge.of(persons), background.iloc[persons]
-    rows = np.flatnonzero(_shared(released, background, shared))
+    rows = np.flatnonzero(released["labels"].isin(background["labels"]))
     if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:
         raise NotApplicable(
             f"attacks by all distances compare at least 4 persons with 4 to {_RECORDS} records of their labels, here "
             f"{len(persons)} with {len(rows)}"
         )
-    apart = great_circle_km(background[LAT].to_numpy(float), background[LON].to_numpy(float))
+    apart = great_circle_km(*places_of(background))
     return shared, (released.iloc[rows], release.between(rows)), (background, apart), fewer
-
-
-def _shared(released: pd.DataFrame, background: pd.DataFrame, shared: list[str]) -> BoolArray:
-    if not shared:
-        return np.ones(len(released), dtype=bool)
-    return np.asarray(pd.MultiIndex.from_frame(released).isin(pd.MultiIndex.from_frame(background[shared])))
 
 
 def common_subgraph(
@@ -203,11 +203,7 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
         if equal.share > _EQUAL and released.step_km is None:
             return None, counted
     step = released.step_km
-    if released.rounding_km > COARSEST_STEP_KM:
-        raise NotApplicable(
-            f"the distances are {released.describe()}: above {COARSEST_STEP_KM:g} km this finds nothing"
-        )
-    if step is None or step > COARSEST_STEP_KM:
+    if step is None or max(step, released.rounding_km) > COARSEST_STEP_KM:
         raise NotApplicable(
             f"{counted or released.describe()}: the distances are not made of differences of coordinates, or carry "
             f"more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
@@ -230,10 +226,11 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     shared, released, background, knowledge = _distances(release, knowledge, rng)
     if not shared:
         raise NotApplicable("without labels there is no first match")
-    links = classical_linkage(released[0], background[0], quasi=shared, ties="unique", rng=rng).links
-    if len(links) < 3:
-        links = classical_linkage(released[0], background[0], quasi=shared, ties="random", rng=rng).links
-    if len(links) < 3:
+    for ties in ("unique", "random"):
+        links = classical_linkage(released[0], background[0], quasi=shared, ties=ties, rng=rng).links
+        if len(links) >= 3:
+            break
+    else:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
@@ -261,8 +258,7 @@ def population(
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
     with refused():
         located = locate_by_population(released, lived)
-    places = located.positions[[LAT, LON]].to_numpy(float)
-    is_located = np.isfinite(places).all(axis=1)
+    places, is_located = np.column_stack(places_of(located.positions)), have_places(located.positions)
     if not is_located.any():
         raise NotApplicable("no record could be placed")
     source = "the places of that file" if towns is None else "a list of towns"

@@ -10,7 +10,7 @@ from reident.methods.attacks_places import law, law_of, place_known
 from reident.methods.households import Together, together
 from reident.methods.nearest import Near, nearest_among, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import Knowledge, Release, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import first_rows
 
@@ -74,7 +74,7 @@ def _nearest(release: Release, knowledge: Knowledge, households: Together, heads
 
 def _middle(table: pd.DataFrame, numbers: IntArray) -> FloatArray:
     """Return the mean direction of the places that share each number; NaN without any."""
-    vectors = unit_vectors(table[LAT].to_numpy(float), table[LON].to_numpy(float))
+    vectors = unit_vectors(*places_of(table))
     is_located: BoolArray = np.isfinite(vectors).all(axis=1) & (numbers >= 0)
     n = int(numbers.max(initial=-1)) + 1
     sums = np.column_stack([np.bincount(numbers[is_located], vectors[is_located, j], minlength=n) for j in range(3)])

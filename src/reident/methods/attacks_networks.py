@@ -235,13 +235,12 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     if not sample.size:
         raise NotApplicable("no relation of the known persons is in the release")
     ids, posteriors = class_posteriors(released)
-    sure = posteriors[ids[u[sample]], ids[v[sample]]]
-    names = release.table.index
-    pairs = released.n_nodes * (released.n_nodes - 1) / 2
+    u, v, names = u[sample], v[sample], release.table.index
+    sure, pairs = posteriors[ids[u], ids[v]], released.n_nodes * (released.n_nodes - 1) / 2
     claims = pd.DataFrame(
-        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[sample], v[sample], strict=True)], "confidence": sure,
+        {"claim": [f"{a} - {b}" for a, b in zip(names[u], names[v], strict=True)], "confidence": sure,
          "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u[sample], v[sample], strict=True)]),
+        index=pd.Index([f"{a} - {b}" for a, b in zip(u, v, strict=True)]),
     )  # fmt: skip
     description = "the intruder knows the degrees of two persons in the release"
     return Outcome(claims, "link", description, proven=True)

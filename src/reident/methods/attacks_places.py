@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
-from reident.methods.households import together
 from reident.methods.nearest import Near, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_rows
 
@@ -76,9 +75,14 @@ def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> Float
     Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
     """
     sigma = max(float(release.options["sigma_deg"]), 1e-9)
-    exponent = -0.5 * (_degrees_apart(release, near, knowledge) / sigma**2)
+    apart = np.zeros(near.gaps.shape)
+    for column in (LAT, LON):
+        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
+        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
+        apart += ((differ + 180) % 360 - 180) ** 2
+    exponent = np.where(near.rows >= 0, -0.5 * (apart / sigma**2), -np.inf)
     exponent -= exponent.max(axis=1, keepdims=True, initial=-1e300)
-    return np.where(near.rows >= 0, np.exp(exponent), 0.0)
+    return np.exp(exponent)
 
 
 def _ring(release: Release, near: Near, _: Knowledge) -> FloatArray:
@@ -98,16 +102,6 @@ def _cell(release: Release, near: Near, _: Knowledge) -> FloatArray:
 _LAWS = {"normal degrees": _normal_degrees, "ring": _ring, "cell": _cell}
 
 
-def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
-    """Return squared differences of latitude and longitude, in degrees."""
-    apart = np.zeros(near.gaps.shape)
-    for column in (LAT, LON):
-        known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
-        differ = release.table[column].to_numpy(float)[near.rows] - known_degrees
-        apart += ((differ + 180) % 360 - 180) ** 2
-    return np.where(near.rows >= 0, apart, 1e12)
-
-
 def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Count the persons that agree with a record's labels and live as near to its place as its own person (spatial k).
 
@@ -115,13 +109,12 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     -----
     An intruder who finds a released place and knows the register of homes is left with k persons. The displacement is
     taken from the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are
-    known, they are counted instead of persons, and where they were moved together those with as many and such members.
+    known, those with a person who agrees are counted; `household_join` looks for all members at once.
     """
     from scipy.spatial import cKDTree
 
     persons, rows = knowledge.pairs()
-    homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
-    released = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    homes, released = (unit_vectors(*places_of(table)) for table in (knowledge.known, release.table))
     agreement = knowledge.agreement(release)
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
@@ -131,26 +124,16 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     is_sampled = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord, classes = (values[is_sampled] for values in (persons, rows, chord, classes))
     counts = np.ones(len(persons))
-    households = together(release, knowledge)
-    if households is not None and households.by_place:
-        numbers, first = np.unique(households.homes, return_index=True)
-        at = homes[first[numbers >= 0]]
-        kind_of = households.copies.index.to_frame().set_index("group")["kind"].sort_index()
-        for i, row in enumerate(rows):
-            could_be = np.isin(households.kinds, kind_of.get(households.groups[row], -1))
-            apart = np.linalg.norm(at[could_be] - released[row], axis=1)
-            counts[i] = (apart <= chord[i]).sum()
-    else:
-        unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
-        patterns, pattern = agreement.patterns()
-        persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
-        for class_id in np.unique(classes):
-            of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
-            if class_id >= 0:  # a suppressed record agrees with all
-                fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
-            if len(fits):
-                near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
-                counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
+    unit = np.arange(len(homes)) if knowledge.households is None else own_numbers(knowledge.households)
+    patterns, pattern = agreement.patterns()
+    persons_of, patterns_of = class_rows(pattern, patterns.shape[0]), patterns.tocsc()
+    for class_id in np.unique(classes):
+        of_class, fits = np.flatnonzero(classes == class_id), np.arange(len(homes))
+        if class_id >= 0:  # a suppressed record agrees with all
+            fits = np.concatenate([fits[:0], *(persons_of[p] for p in patterns_of[:, [class_id]].indices)])
+        if len(fits):
+            near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
+            counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
     description = "and is left with all who live as near to a released place as its own person"
     assumption = f"{place_known(knowledge, release)}, {description}"

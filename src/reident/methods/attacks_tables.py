@@ -10,13 +10,11 @@ import pandas as pd
 
 from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
 from reident.methods.nearest import Near, near_records, posterior
-from reident.methods.outcome import NotApplicable, Outcome, claims_about, record_outcome, refused
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
-
-_KNOWS = "the intruder knows {columns} of each person exactly"
 
 
 def _listed(columns: Any) -> str:
@@ -58,7 +56,7 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     rows = np.full(len(some), -1)
     row_of = first_rows(agreement.classes, len(agreement.sizes) + 1)  # one more for suppressed records
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
-    description = f"{_KNOWS.format(columns=_listed(columns))}, and joins by equality"
+    description = f"{knows(columns)}, and joins by equality"
     rows = rows[agreement.groups]
     return record_outcome(release, knowledge, persons, rows, confidence, right, description, proven=True)
 
@@ -125,7 +123,7 @@ def _nearest(
 ) -> Outcome:
     columns = needs_table(release, knowledge)
     near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
-    description = f"{_KNOWS.format(columns=_listed(columns))}, and {description}"
+    description = f"{knows(columns)}, and {description}"
     return near.outcome(
         release, knowledge, posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
     )  # fmt: skip
@@ -148,24 +146,24 @@ def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, p
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    known_numbers: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     released_numbers: dict[str, Any] = {}
     for column in columns:
         known, released = knowledge.known[column], release.table[column]
         values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
+        shares = ratio(read, read.sum(axis=1, keepdims=True))
         if is_number[column]:
-            known_numbers[column] = known.to_numpy(float)
-            numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
-            covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
-            released_numbers[column] = np.where(np.isfinite(numbers), numbers, covered)
+            numbers[column] = known.to_numpy(float)
+            exact = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
+            released_numbers[column] = np.where(np.isfinite(exact), exact, shares @ values.astype(float))
             continue
-        for place, value in enumerate(values):
-            known_numbers[f"{column}={value}"] = (known == value).to_numpy(float)
-            released_numbers[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
-    return pd.DataFrame(known_numbers, index=knowledge.known.index), pd.DataFrame(
-        released_numbers, index=release.table.index
-    )
+        for value, share in zip(values, shares.T, strict=True):
+            numbers[f"{column}={value}"], released_numbers[f"{column}={value}"] = (
+                (known == value).to_numpy(float),
+                share,
+            )
+    return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, release.table.index)
 
 
 def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
@@ -213,8 +211,8 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
     claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
-    knows = _KNOWS.format(columns=_listed(knowledge.compared(release)))
-    return Outcome(claims, "identity", f"{knows}, and takes the record nearest by {by}")
+    description = f"{knows(knowledge.compared(release))}, and takes the record nearest by {by}"
+    return Outcome(claims, "identity", description)
 
 
 def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -294,5 +292,5 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     gaps = np.where(agrees, near.gaps, np.inf)
     rows = np.where(agrees, near.rows, -1)
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
-    description = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
+    description = f"{knows(columns)}, and takes the nearest value of the class"
     return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)

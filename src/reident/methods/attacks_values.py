@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
-from reident.methods.outcome import NotApplicable, Outcome, claims_about, refused
+from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import KEPT
 from reident.tables.classes import encode_column
@@ -82,12 +82,11 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     spread = spread.sort_values(["row", "count", "code"], ascending=[True, False, True])
     truth = places_among(knowledge.secret, values)
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
-    columns = ", ".join(map(str, knowledge.unperturbed(release)))
     persons, records = knowledge.pairs()
     is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
     own = truth[persons][is_held] == codes[records][is_held]
     kept = not own.size or own.mean() >= KEPT
-    return _Shares(spread, of, prior, values, truth, kept, f"the intruder knows {columns} of each person exactly")
+    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed(release)))
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -247,9 +246,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
-    description = (
-        f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
-    )
+    description = f"{knows(columns)}, and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", description)
 
 
@@ -297,7 +294,7 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
             left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
             control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
-    description = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
+    description = f"{knows(columns)}, and trains a forest on the release"
     return Outcome(claims.assign(control=control), "attribute", description)
 
 

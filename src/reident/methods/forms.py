@@ -18,7 +18,7 @@ import pandas as pd
 from reident.base import DataError, ParameterError, PrivacyWarning, Public, PublicPlaces, RNGLike, check_mapping
 from reident.methods._entry import Entry
 from reident.methods.registry import entries, find
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Release, places_of
 from reident.networks.graph import as_network
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places
@@ -61,9 +61,9 @@ def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
 #: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
 ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "points": lambda data, _: _points(data, data.table),
-    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
-    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
-    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
+    "lat": lambda data, _: places_of(data.table)[0],
+    "lon": lambda data, _: places_of(data.table)[1],
+    "distances_km": lambda data, _: great_circle_km(*places_of(data.table)),
     "table": lambda data, _: data.table,
     "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
     "columns": _named("numeric", "quasi", "a numeric column"),
@@ -349,7 +349,8 @@ def tolerance(
         repeated = release(known, protected.method, protected.options, rng=generator)
         return known.table.index.get_indexer(repeated.table.index), repeated.distances_km
 
+    lat, lon = places_of(known.table)
     return tolerated(
-        lat=ARGUMENTS["lat"](known, {}), lon=ARGUMENTS["lon"](known, {}), options={**protected.options, **public},
-        simulate=repeat, alpha=alpha, n_simulations=n_simulations, rng=rng,
+        lat=lat, lon=lon, options={**protected.options, **public}, simulate=repeat, alpha=alpha,
+        n_simulations=n_simulations, rng=rng,
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import IntArray
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import Knowledge, Release, have_places, own_numbers, places_of
 from reident.tables.classes import class_ids, class_rows, first_rows, kinds_of
 
 #: How much the shares of sizes may differ, together, of households and of records released together.
@@ -45,7 +45,7 @@ class Together:
 
     def fits(self) -> list[IntArray]:
         """Return for each kind of household the groups that could be one."""
-        kind, group = (self.copies.index.get_level_values(level).to_numpy(np.int64) for level in (0, 1))
+        kind, group = self.copies.index.to_frame().to_numpy(np.int64).T
         return [group[rows] for rows in class_rows(kind, int(self.kinds.max(initial=-1)) + 1)]
 
     def copies_in(self, kinds: IntArray, groups: IntArray) -> IntArray:
@@ -54,20 +54,15 @@ class Together:
 
 
 def together(release: Release, knowledge: Knowledge) -> Together | None:
-    """Return the households of persons and of records; None where either is unknown."""
-    if knowledge.households is None:
-        return None
-    return knowledge.once(release, "together", lambda: _together(release, knowledge))
-
-
-def _together(release: Release, knowledge: Knowledge) -> Together | None:
+    """Return the households of persons and of records; None where the release does not show who lives together."""
     assert knowledge.households is not None
     homes, key = own_numbers(knowledge.households), knowledge.households.name
     by_place = key not in release.table.columns
     if by_place:
-        is_placed = release.has_places and knowledge.has_places
-        groups = _at_one_place(release.table) if is_placed else np.arange(0)
-        if not is_placed or (len(groups) and np.bincount(groups[groups >= 0], minlength=1).max() < 2):
+        if not (release.has_places and knowledge.has_places):
+            return None
+        groups = _at_one_place(release.table)
+        if np.bincount(groups[groups >= 0], minlength=1).max() < 2:
             return None
         places = _at_one_place(knowledge.known)  # a household may live at two places, and is released at two
         homes = np.where(places < 0, -1, class_ids([homes, np.maximum(places, 0)])[0])
@@ -81,8 +76,7 @@ def _together(release: Release, knowledge: Knowledge) -> Together | None:
 
 
 def _at_one_place(table: pd.DataFrame) -> IntArray:
-    places = table[[LAT, LON]].to_numpy(float)
-    is_located = np.isfinite(places).all(axis=1)
+    places, is_located = np.column_stack(places_of(table)), have_places(table)
     numbers = np.full(len(table), -1)
     numbers[is_located] = np.unique(places[is_located], axis=0, return_inverse=True)[1].ravel()
     return numbers

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
 from reident.methods.outcome import Outcome, record_outcome
-from reident.methods.release import LAT, LON, Knowledge, Release
+from reident.methods.release import Knowledge, Release, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_ids, class_rows, first_rows
 from reident.tables.labels import interval_of
@@ -121,10 +121,7 @@ def nearest_among(
 
 def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
     """Return the released places nearest to each person's among the records with agreeing labels, in km."""
-    released, homes = (
-        unit_vectors(table[LAT].to_numpy(float), table[LON].to_numpy(float))
-        for table in (release.table, knowledge.known)
-    )
+    released, homes = (unit_vectors(*places_of(table)) for table in (release.table, knowledge.known))
     agree = knowledge.agreement(release)
     rows, gaps, cut = nearest_among(released, homes[persons], agree.groups[persons], agree.candidates(), k)
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
@@ -144,8 +141,9 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     sizes = np.bincount(classes, minlength=n_classes)
     k = min(k, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
-    for start in range(0, len(persons), max(1, _CELLS // n_classes)):
-        chunk = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
+    step = max(1, _CELLS // n_classes)
+    for start in range(0, len(persons), step):
+        chunk = np.arange(start, min(len(persons), start + step))
         total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
             np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -104,6 +104,11 @@ def record_outcome(
     """Return the outcome of an attack that claims records, see `claims_by_row`."""
     claims = claims_by_row(release, knowledge, persons, rows, confidence, right)
     return Outcome(claims, "identity", assumption, **fields)
+
+
+def knows(columns: Iterable[Any]) -> str:
+    """Say that the intruder knows some columns exactly."""
+    return f"the intruder knows {', '.join(map(str, columns))} of each person exactly"
 
 
 def gain(attack: Any, control: Any) -> FloatArray:

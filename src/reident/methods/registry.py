@@ -43,13 +43,8 @@ def _installed() -> tuple[Entry, ...]:
                     )
         except Exception as error:  # of any package: it is left out, and the next one follows
             package = point.dist.name if point.dist else point.value
-            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            reason = " ".join(str(error).split()) or "no reason given"
-            warnings.warn(
-                f"the package {package} is left out, whose entry point {point.name!r} of {GROUP!r} is broken: "
-                f"{kind}{reason}",
-                stacklevel=2,
-            )
+            broken = f"whose entry point {point.name!r} of {GROUP!r} is broken: {type(error).__name__}: {error}"
+            warnings.warn(f"the package {package} is left out, {broken}", stacklevel=2)
         else:
             by_name.update({entry.name: entry for entry in listed})
     return tuple(by_name.values())
@@ -170,7 +165,7 @@ def describe(entry: Entry) -> dict[str, Any]:
                 "unit": option.unit,
                 "default": defaults[option.name],
             }
-            for option in (*entry.parameters, *entry.extras)
+            for option in entry.parameters
         ],
         "public": {name: public.meaning for name, public in entry.public.items()},
         "source": entry.source,
@@ -187,18 +182,14 @@ def _in_symbols(guarantee: str) -> str:
 
 def methods_table(role: str | None = None, data: str | None = None) -> pd.DataFrame:
     """Return one row a parameter of every method: name, role, data, parameter, type, range, unit, default, source."""
-    rows: list[dict[str, Any]] = []
-    for method in map(describe, entries(role, data)):
-        head = {"name": method["name"], "role": method["role"], "data": method["kind"]}
-        tail = {"source": method["source"], "call": method["call"]}
-        for parameter in method["parameters"] or [dict.fromkeys(("name", "type", "range", "unit", "default"), "")]:
-            allowed = parameter["range"]
-            middle = {
-                "parameter": parameter["name"],
-                "type": parameter["type"],
-                "range": allowed if isinstance(allowed, str) else ", ".join(map(repr, allowed)),
-                "unit": parameter["unit"],
-                "default": repr(parameter["default"]) if parameter["name"] else "",
-            }
-            rows.append({**head, **middle, **tail})
+    blank = dict.fromkeys(("name", "type", "range", "unit", "default"), "")
+    rows = [
+        {
+            **{"name": method["name"], "role": method["role"], "data": method["kind"], "parameter": parameter["name"]},
+            **{name: parameter[name] for name in ("type", "range", "unit", "default")},
+            **{"source": method["source"], "call": method["call"]},
+        }
+        for method in map(describe, entries(role, data))
+        for parameter in method["parameters"] or [blank]
+    ]
     return pd.DataFrame(rows)

@@ -85,8 +85,7 @@ class Release:
     def between(self, rows: IntArray) -> FloatArray | None:
         """Return the distances between some records, km; None where none are released."""
         if self.has_places:
-            part = self.table.iloc[rows]
-            return great_circle_km(part[LAT].to_numpy(float), part[LON].to_numpy(float))
+            return great_circle_km(*places_of(self.table.iloc[rows]))
         return None if self.matrix_km is None else self.matrix_km[np.ix_(rows, rows)]
 
     @cached_property
@@ -196,15 +195,12 @@ class Knowledge:
 
     def of(self, persons: IntArray) -> Knowledge:
         """Return the knowledge of some persons, given by their rows, without their relations."""
-
-        def part(column: pd.Series | None) -> pd.Series | None:
-            return None if column is None else column.iloc[persons]
-
-        return replace(
-            self, known=self.known.iloc[persons], truth=self.truth[persons],
-            secrets={name: column.iloc[persons] for name, column in self.secrets.items()},
-            households=part(self.households), weights=part(self.weights), network=None,
-        )  # fmt: skip
+        columns = {"known": self.known, "households": self.households, "weights": self.weights}
+        parts: dict[str, Any] = {
+            name: None if column is None else column.iloc[persons] for name, column in columns.items()
+        }
+        secrets = {name: column.iloc[persons] for name, column in self.secrets.items()}
+        return replace(self, truth=self.truth[persons], secrets=secrets, network=None, **parts)
 
     def about(self, column: str) -> Knowledge:
         """Return the same knowledge of an intruder with another sensitive column as the target."""
@@ -248,6 +244,18 @@ class Knowledge:
     @cached_property
     def _stored(self) -> dict[int, tuple[Release, dict[str, Any]]]:
         return {}
+
+
+def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Return the latitudes and longitudes of a table, degrees."""
+    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
+
+
+def have_places(table: pd.DataFrame) -> BoolArray:
+    """Tell of each record whether it has a place; all True where the table holds none."""
+    if not {LAT, LON} <= {*table.columns}:
+        return np.ones(len(table), dtype=bool)
+    return np.asarray(np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1))
 
 
 def own_numbers(column: pd.Series) -> IntArray:

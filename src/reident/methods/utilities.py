@@ -16,7 +16,7 @@ import pandas as pd
 from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable
-from reident.methods.release import LAT, LON, Release
+from reident.methods.release import LAT, LON, Release, places_of
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.classes import text_of
@@ -80,7 +80,7 @@ def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, A
     if release.distances_km is None:
         raise NotApplicable("no distances are released")
     originals = _released(original, release, 3)
-    return great_circle_km(originals[LAT].to_numpy(float), originals[LON].to_numpy(float)), release.distances_km
+    return great_circle_km(*places_of(originals)), release.distances_km
 
 
 def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
@@ -168,10 +168,10 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
 
 def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     """Return the true values of the records as numbers, a column each: the sensitive one too if it is a number."""
-    parts = [numbers_of(data, table).to_numpy(np.float64).reshape(len(table), -1)]
+    numbers = numbers_of(data, table)
     if data.sensitive is not None and pd.api.types.is_numeric_dtype(table[data.sensitive]):
-        parts.append(table[[data.sensitive]].to_numpy(np.float64))
-    return np.hstack(parts)
+        numbers = pd.concat([numbers, table[data.sensitive]], axis=1)
+    return numbers.to_numpy(np.float64)
 
 
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:

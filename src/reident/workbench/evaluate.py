@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.base import IntArray, ParameterError, check_listed, check_real, check_seed
 from reident.methods import entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers
+from reident.methods.release import LAT, LON, Knowledge, Release, have_places, own_numbers, places_of
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import texts_of
@@ -165,7 +165,6 @@ def evaluate(
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
-    households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for label, subject, run in _plan(release, knowledge, attacks, together, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
@@ -190,7 +189,7 @@ def evaluate(
         except NotApplicable as reason:
             row |= {"verdict": "not run", "reason": str(reason)}
         rows.append(row)
-        shared = _together(persons, households)
+        shared = _together(persons, knowledge)
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
         if stop_above is not None and share > stop_above:
             break
@@ -286,29 +285,20 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
 
 def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
     """Return the records and the persons with a place: the subject of attacks on places."""
-    is_placed, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
-    if knowledge.has_places:
-        at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
+    is_placed, at_home = have_places(release.table), have_places(knowledge.known)
     if is_placed.all() and at_home.all():
         return release, knowledge
-    earlier = [replace(other, table=other.table[_have_places(other)]) for other in knowledge.earlier]
+    earlier = [replace(other, table=other.table[have_places(other.table)]) for other in knowledge.earlier]
     of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
     place = np.append(np.where(is_placed, np.cumsum(is_placed) - 1, -1), -1)
     return replace(release, table=release.table[is_placed]), replace(of_persons, truth=place[of_persons.truth])
 
 
-def _have_places(release: Release) -> BoolArray:
-    if not release.has_places:
-        return np.ones(len(release.table), dtype=bool)
-    finite: BoolArray = np.isfinite(release.table[[LAT, LON]].to_numpy(float)).all(axis=1)
-    return finite
-
-
-def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
+def _together(persons: pd.DataFrame, knowledge: Knowledge) -> pd.DataFrame:
     """Give each person the largest risk of a member of the household."""
-    if households is None or persons.empty:
+    if knowledge.households is None or persons.empty:
         return persons
-    home = own_numbers(households.reindex(persons.index))
+    home = own_numbers(knowledge.households.groupby(knowledge.who).first().reindex(persons.index))
     ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
     heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
     return heads.assign(above=persons["above"].groupby(home).transform("any"))
@@ -337,11 +327,10 @@ def _windows(knowledge: Knowledge, release: Release) -> Any:
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
         del n_simulations
-        at_home = np.isfinite(known[[LAT, LON]].to_numpy(float)).all(axis=1)
-        persons = np.flatnonzero((truth >= 0) & at_home & _have_places(release)[truth])
+        persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(release.table)[truth])
         sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
         upper = np.triu_indices(len(sampled), 1)
-        true = great_circle_km(known[LAT].to_numpy(float)[sampled], known[LON].to_numpy(float)[sampled])[upper]
+        true = great_circle_km(*places_of(known.iloc[sampled]))[upper]
         released = release.between(truth[sampled])
         if released is None:
             raise NotApplicable("no distances are released")

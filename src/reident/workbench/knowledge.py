@@ -39,16 +39,10 @@ class KnowledgePrice:
     columns : DataFrame
         One row a column: ``column``, ``share_above_limit`` and ``risk``: what knowing it adds to either, the mean over
         all orders in which an intruder may learn the columns (Shapley value). They sum to what knowing all adds.
-    limit : float
-        The tolerable risk of a person.
-    exact : bool
-        Whether the contributions are over all orders, and not over some that were drawn.
     """
 
     subsets: pd.DataFrame
     columns: pd.DataFrame
-    limit: float
-    exact: bool
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -118,7 +112,7 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
         steps = ((1.0, learned[:place], name) for learned in orders for place, name in enumerate(learned))
         shared = _shapley(names, value, steps) / n_orders
     columns = shared.reset_index(names="column").sort_values(["share_above_limit", "risk"], ascending=False, **order)
-    return KnowledgePrice(subsets, columns, limit, every)
+    return KnowledgePrice(subsets, columns)
 
 
 _Value = Callable[[frozenset[str]], dict[str, float]]
@@ -149,12 +143,9 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
         used = [name for name in compared if name in known]
         reduced = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
         result = evaluate(release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
-        alone, row = value(known - {PLACE}), result.frame.iloc[0]
-        return {
-            "risk": max(alone["risk"], 0.0 if math.isnan(row["risk"]) else float(row["risk"])),
-            "share_above_limit": max(alone["share_above_limit"], result.share_above_limit),
-            "worst": max(alone["worst"], result.highest),
-        }
+        alone, risk = value(known - {PLACE}), result.frame["risk"].fillna(0.0).item()
+        found = {"risk": risk, "share_above_limit": result.share_above_limit, "worst": result.highest}
+        return {name: max(alone[name], found[name]) for name in found}
 
     @cache
     def value(known: frozenset[str]) -> dict[str, float]:

@@ -16,7 +16,6 @@ from scipy.sparse import issparse
 
 from reident.base import (
     DataError,
-    FloatArray,
     ParameterError,
     check_choice,
     check_columns,
@@ -129,11 +128,6 @@ def is_graph(data: Any) -> bool:
 def persons_of(network: Network) -> pd.DataFrame:
     """Return the nodes as a table of persons without columns; the index names them."""
     return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
-
-
-def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """Return the latitudes and longitudes of a table, degrees."""
-    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
 
 
 def microdata(

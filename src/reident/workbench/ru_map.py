@@ -18,11 +18,12 @@ from reident.experiments.sweep import sweep
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
 from reident.methods.registry import registered
+from reident.methods.release import places_of
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame, valued
 from reident.workbench.dataset import Dataset
 from reident.workbench.making import Step, steps_of
-from reident.workbench.microdata import Microdata, places_of
+from reident.workbench.microdata import Microdata
 from reident.workbench.simulate import repeat_trial, risk_trial
 
 Spec = str | Mapping[str, Any]
@@ -67,8 +68,8 @@ def risk_utility(
         Names in the registry (`reident.methods.methods_table`), or mappings with "name" and a value, for methods also
         a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
         only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data.
-        All attacks take the option ``measure``, which is shown as the risk: "risk" (success by person in the release),
-        "precision" (share of claims that are right; the default of linkages) or "recall" (share of persons found).
+        The risk of a linkage is the precision of its claims, of any other attack its success by person in the release;
+        ``precision`` and ``recall`` of all are columns of the frame.
     limit : float, default 0.25
         Tolerable risk of a person: ``above`` and ``above_high`` are the shares of persons above it.
     n_known : int, optional
@@ -226,9 +227,8 @@ class Plan:
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:
-    labels = {"precision": "precision of its claims", "recall": "persons found (share)", "risk": "success by person"}
-    label = _labelled(entry, {key: value for key, value in settings.items() if key != "measure"})
-    return f"{label}, {labels[settings.get('measure', 'risk')]}"
+    measure = "precision of its claims" if entry.measure == "precision" else "success by person"
+    return f"{_labelled(entry, settings)}, {measure}"
 
 
 def _labelled(entry: Entry, settings: Parameters) -> str:

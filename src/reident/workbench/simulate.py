@@ -97,7 +97,7 @@ def risk_trial(
     Returns
     -------
     list of dict
-        One row an attack: ``attack``, ``risk`` (by its option `measure`), ``precision``, ``recall``, ``incomplete``,
+        One row an attack: ``attack``, ``risk`` (by its `Entry.measure`), ``precision``, ``recall``, ``incomplete``,
         ``above`` (share of persons above the limit), ``baseline``, ``reason`` why it could not be run; ``stream``, the
         seed of the trial's random numbers; one column a utility.
     """
@@ -110,11 +110,10 @@ def risk_trial(
     report, utility = repeat_trial(stream, data=records, intruder=intruder, method=method, options=options,
                                    attacks=listed, utilities=json.loads(utilities), limit=limit)  # fmt: skip
     rows = []
-    for (name, settings), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
+    for (name, _), (_, row) in zip(listed, report.frame.iterrows(), strict=True):
         rates = {key: None if pd.isna(row[key]) else float(row[key]) for key in ("precision", "recall", "baseline")}
         run = row["reason"] == ""
-        measure = settings.get("measure", "risk")
-        risk = float(row["risk"] if measure == "risk" else np.nan_to_num(float(row[measure]))) if run else None
+        risk = float(np.nan_to_num(float(row[find(name).measure]))) if run else None
         rows.append({
             "attack": name, "risk": risk, **rates, "incomplete": 1.0 - float(row["complete"]) if run else None,
             "above": float(row["share_above_limit"]) if run else None, "reason": row["reason"] or None,

@@ -178,8 +178,8 @@ def _read_records(
     verdict.notes += [unpaired] if unpaired else []
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         verdict.findings.append(order)
-    paired, known_names = cells[rows >= 0].reset_index(drop=True), tuple(map(str, dataset.quasi))
-    features = Features(with_row_number(dataset.data, rows[rows >= 0]), known_names, verdict.seed)
+    paired, known = cells[rows >= 0], [str(name) for name in dataset.quasi]
+    features = Features(with_row_number(dataset.data, rows[rows >= 0]), known, verdict.seed)
     judge_new(verdict, paired, declared.new, features)
     refuse_undeclared(verdict, declared, paired, dataset, features)
     refused = {finding.subject for finding in verdict.findings}

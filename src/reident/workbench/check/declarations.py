@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Dependence, Features, dependence, power_is_low
+from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
 from reident.workbench.check.verdict import Verdict, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import without_geometry
@@ -57,23 +57,20 @@ def declare(
     for option, names in (("new", new), ("derived", derived), ("called", called.values())):
         check_columns(cells, [*names], option, table_name="release", min_columns=0)
     check_columns(dataset.data, [*called], "called", table_name="original", min_columns=0)
-    schema, originals = dataset.schema, list(dataset.data.columns)
+    schema, data = dataset.schema, dataset.data
     new = {name: word for name, word in schema.new.items() if name in cells} | new
     derived = [*(name for name in schema.derived if name in cells), *derived]
-    folded = {fold(name): name for name in reversed(originals)}  # of several that differ in signs alone the first
     stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
-    exact = {*originals} & {*cells.columns}
-    geometry = geometry_of(cells)
+    exact = {name: name for name in data if name in cells}
+    alike = {fold(name): name for name in reversed(data.columns)}  # of several that differ in signs alone the first
+    free = {key: name for key, name in alike.items() if name not in exact and name not in stated.values()}
+    named = {column: free[fold(column)] for column in cells if fold(column) in free} | exact
+    named = {column: name for column, name in named.items() if column not in new and column not in derived} | stated
     declared = Declarations()
-    for column in (name for name in cells if name != geometry):
-        name = stated.get(column)
-        if name is None and column not in (*new, *derived):
-            alike = folded.get(fold(column))
-            free = alike is not None and alike not in exact and alike not in stated.values()
-            name = column if column in exact else alike if free else None
-        if name is not None:
-            declared.original[column] = name
+    for column in cells.columns.drop(geometry_of(cells), errors="ignore"):
+        if column in named:
+            declared.original[column] = named[column]
         elif column in new:
             declared.new[column] = new[column]
         else:
@@ -130,8 +127,8 @@ def refuse_undeclared(
             remedy = "Release them as the geometry of a file, such as a GeoPackage, or leave them out."
             verdict.refuse(name, "holds places in cells, and the original has a geometry", remedy)
             continue
-        depends = None if features is None else dependence(features, cells[name], learned=False)
-        statement = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
+        depends = "" if features is None else dependence(features, cells[name], learned=False)
+        statement = "is undeclared" + (f" and depends on {depends}" if depends else "")
         verdict.refuse(
             name, statement,
             f"Map it with {_as_called(name, depends, dataset.data)}, declare it with "
@@ -140,9 +137,9 @@ def refuse_undeclared(
         )  # fmt: skip
 
 
-def _as_called(name: Any, depends: Dependence | None, original: pd.DataFrame) -> str:
+def _as_called(name: Any, depends: str, original: pd.DataFrame) -> str:
     """Return the option that maps a released column to the original's, by name if it depends on one alone."""
-    own = "" if depends is None else depends.partner.partition(": ")[0]
+    own = depends.partition(": ")[0]
     known = own in original and own != _ROW
     return as_option("called", f"{own if known else 'ORIGINAL'}={name}", listed=False)
 
@@ -160,7 +157,7 @@ def judge_new(
         distinct = column.nunique() / max(1, len(column))
         if depends:
             verdict.refuse(
-                name, f"is declared new but depends on {depends.partner}",
+                name, f"is declared new but depends on {depends}",
                 "Leave it out." if is_list else f"Map it with {_as_called(name, depends, features.data)}, declare it "
                 f"with {as_option('derived', name)}, or leave it out.",
             )  # fmt: skip
@@ -183,7 +180,7 @@ def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[An
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
             remedy = "Leave one of them out, or declare them with --derived."
-            verdict.refuse(depends.partner, f"are declared new but tell {name} together", remedy)
+            verdict.refuse(depends, f"are declared new but tell {name} together", remedy)
             return
 
 
@@ -198,5 +195,4 @@ def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
 
 def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """Return the original's records of the true pairs, with their row number as a column."""
-    paired = without_geometry(data).iloc[rows].reset_index(drop=True)
-    return paired.assign(**{_ROW: np.asarray(rows)})
+    return without_geometry(data).iloc[rows].assign(**{_ROW: np.asarray(rows)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,20 +29,6 @@ _NARROW = 12
 Partition = tuple[str, IntArray]
 
 
-@dataclass(frozen=True)
-class Dependence:
-    """A dependence: its p-value, and the original columns of which the released one depends most."""
-
-    p: float
-    partner: str
-
-    @property
-    def column(self) -> str:
-        """The original column, without how it was cut."""
-        return self.partner.partition(": ")[0].partition(" with ")[0]
-
-
-@dataclass(eq=False)
 class Features:
     """Original columns as partitions, as orders, and as numbers for trees; made once for all columns of a release.
 
@@ -56,31 +42,23 @@ class Features:
         Draws the sample of `SAMPLE` pairs, ties and permutations.
     """
 
-    data: pd.DataFrame
-    known: tuple[str, ...] = ()
-    seed: int = 0
-    rows: IntArray = field(init=False)
-    orders: list[tuple[str, FloatArray]] = field(init=False)
-    single: list[Partition] = field(init=False)
-    double: list[Partition] = field(init=False)
-
-    def __post_init__(self) -> None:
-        n = len(self.data)
-        rng = np.random.default_rng(self.seed)
+    def __init__(self, data: pd.DataFrame, known: Sequence[str] = (), seed: int = 0) -> None:
+        n = len(data)
+        rng = np.random.default_rng(seed)
         self.rows = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
-        self.data = self.data.iloc[self.rows]
+        self.data, self.known, self.seed = data.iloc[self.rows], known, seed
         self.orders = [(str(name), ordered(column)) for name, column in self.data.items()]
         self.single = [part for name in self.data for part in partitions(self.data[name], str(name))]
         few = [part for part in self.single if part[1].max() <= _FEW]
         whole = [(str(name), codes_of(self.data[name])) for name in self.data]
-        self.double = [
+        double = [
             (f"{first} with {second}", class_ids([x, y])[0])
             for parts in (few, whole)
             for i, (first, x) in enumerate(parts)
             for second, y in parts[:i]
             if self._asked(first, second)
         ]
-        self.double = [part for part in self.double if part[1].max() > 0]
+        self.double = [part for part in double if part[1].max() > 0]
 
     def _asked(self, first: str, second: str) -> bool:
         one_column, other = (name.partition(": ")[0] for name in (first, second))
@@ -92,10 +70,6 @@ class Features:
         """Return the key by which the plainest of the strongest partners is named: known, and a whole column."""
         column, _, part = tried[1].partition(": ")
         return tried[0], column not in self.known, part not in ("", "values")
-
-    def generator(self) -> np.random.Generator:
-        """Return a generator: each column has the same draws, whatever was tested before."""
-        return np.random.default_rng([self.seed, 1])
 
     def matrix(self) -> FloatArray:
         """Return numbers for trees: orders, and partitions of few classes."""
@@ -197,8 +171,8 @@ def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
     return float((logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12))
 
 
-def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> Dependence | None:
-    """Return the strongest dependence of a released column on original columns, None if none is found.
+def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> str:
+    """Return the original columns on which a released column depends most, and how they were cut; "" for none.
 
     Parameters
     ----------
@@ -210,20 +184,25 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     """
     column = column.iloc[features.rows]
     if column.nunique(dropna=False) < 2:
-        return None
-    own_parts, value, rng = partitions(column, str(column.name)), ordered(column), features.generator()
+        return ""
+    own_parts, value = partitions(column, str(column.name)), ordered(column)
+    rng = np.random.default_rng([features.seed, 1])  # the same draws for each column, whatever was tested before
     n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
     orders = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
         tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
         best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
-            return Dependence(*best)
+            return best[1]
     if not learned or power_is_low(features):
-        return None
+        return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)
     if classes is None:
         ranks = pd.Series(value).rank(method="first").fillna(0)
         classes = pd.qcut(ranks, _CLASSES, labels=False).to_numpy()
-    z = z_learned(features.matrix(), classes, rng)
-    return Dependence(float(ndtr(-z)), "several columns together") if z > Z else None
+    return "several columns together" if z_learned(features.matrix(), classes, rng) > Z else ""
+
+
+def column_of(partner: str) -> str:
+    """Return the original column on which a released one depends, without how it was cut."""
+    return partner.partition(": ")[0].partition(" with ")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -13,11 +13,11 @@ from scipy.stats import binom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
-from reident.tables.agreement import KEPT, ComparedColumn, agreement, compare_column, kept_columns
+from reident.tables.agreement import KEPT, agreement, compare_column, kept_columns
 from reident.tables.labels import places_among, texts_of
 from reident.tables.writing import NEARER, follows, unread, written
 from reident.workbench.check.declarations import Declarations, placed_columns
-from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
+from reident.workbench.check.dependence import Features, chatterjee, column_of, dependence, ordered, p_order
 from reident.workbench.check.reading import ReadRelease
 from reident.workbench.check.verdict import Finding, Verdict, as_option
 from reident.workbench.composition import codes_of
@@ -93,10 +93,8 @@ def evidence(
         if column not in placed:
             _compare(verdict, result, cells[column], name, rows, dataset, features)
     for column in declared.derived:
-        each = pd.Series(None, dataset.data.index, dtype=object)
-        text = texts_of(cells[column])
-        each.iloc[rows[rows >= 0]] = text[rows >= 0].to_numpy(object)
-        result.shown[column], result.known[column] = text, each
+        way = unread(pd.Series(index=dataset.data.index, dtype=object), cells[column], rows)
+        result.shown[column], result.known[column] = way.released, way.known
         verdict.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
     _place(verdict, result, cells, placed, dataset, rows)
     return result
@@ -108,7 +106,8 @@ def _compare(
 ) -> None:  # fmt: skip
     """Compare one released column with the original's, by its role."""
     role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
-    column, true, paired = values.name, dataset.data[name], rows >= 0
+    column, true = values.name, dataset.data[name]
+    own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
     if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
         role = "quasi-identifier"  # a coordinate alone is a number that others know
@@ -124,8 +123,8 @@ def _compare(
         result.shown[name], result.secrets[name] = released, secret.set_axis(dataset.data.index)
     elif role == "quasi-identifier":
         way = written(true, values, rows, dataset.hierarchies.get(name))
-        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(true, values, rows, features, groups))
-        if hides or (way.way == "perturbed" and _depend(true.iloc[rows[paired]], values[paired])):
+        hides = way.way in ("scaled", "exchanged", "perturbed") and bool(_carried(own, label, features, groups))
+        if hides or (way.way == "perturbed" and _depend(own, label)):
             way = unread(true, values, rows)
         result.shown[name], result.known[name] = way.released, way.known.set_axis(dataset.data.index)
         if way.way in _WAYS:
@@ -134,12 +133,12 @@ def _compare(
     elif role in ("person", "household"):
         if role == "household":
             result.shown[name] = values
-        if _depend(true.iloc[rows[paired]], values[paired]):
+        if _depend(own, label):
             result.keys[role] = codes_of(values)
-        same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
+        same = (texts_of(label).to_numpy() == texts_of(own).to_numpy()).mean()
         if same > _SAME_NUMBERS:
             verdict.refuse(column, f"keeps the original's numbers in {same:.0%} of the records", "Draw new numbers.")
-    elif role == "" and _holds_together(values[paired]):
+    elif role == "" and _holds_together(label):
         result.keys[str(column)] = codes_of(values)
         verdict.refuse(
             column, f"holds records together ({values.nunique()} values in {len(values)} records) and has no role",
@@ -147,27 +146,24 @@ def _compare(
             "or leave it out.",
         )  # fmt: skip
     if role in ("", "other", "weight"):
-        if twin := _twin(values, rows, dataset):
+        if twin := _twin(label, rows[rows >= 0], dataset):
             problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
             verdict.refuse(column, problem, "Name it with --quasi, too, or leave it out.")
         else:
             verdict.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
-    if partner := _carried(true, values, rows, features, groups):
+    if partner := _carried(own, label, features, groups):
         problem = f"is declared as {name}, does not follow it alone, and depends on {partner}"
         verdict.refuse(column, problem, f"Leave it out, or declare it with {as_option('derived', column)}.")
 
 
-def _carried(
-    true: pd.Series, released: pd.Series, rows: IntArray, features: Features, groups: Sequence[Any]
-) -> str:  # fmt: skip
-    """Return the other column on which a released column depends and its own does not, "" for none.
+def _carried(own: pd.Series, label: pd.Series, features: Features, groups: Sequence[Any]) -> str:
+    """Return the other column on which the labels of the pairs depend and their own values do not, "" for none.
 
     A column that depends on its own is looked at among the persons with one value of it, or range of values: that among
     whom most pairs differ in the label.
     `groups`: columns that hold records together; a constant of each group, as dates are shifted by, is no value.
     """
-    own = true.iloc[rows[rows >= 0]].reset_index(drop=True).iloc[features.rows]
-    label = released[rows >= 0].reset_index(drop=True).iloc[features.rows]
+    own, label = own.iloc[features.rows], label.iloc[features.rows]
     if own.nunique() < 2 or follows(texts_of(own), texts_of(label))[0]:
         return ""
     at, is_own = np.arange(len(own)), _depend(own, label)
@@ -176,37 +172,34 @@ def _carried(
         table = pd.crosstab(np.asarray(strata), codes_of(label))
         differ = table.sum(axis=1) ** 2 - (table**2).sum(axis=1)
         at = np.flatnonzero(np.asarray(strata) == differ.idxmax())
-    others = features.data.drop(columns=[true.name, *groups]).rename(columns=str).iloc[at].reset_index(drop=True)
-    own, label = (column.iloc[at].reset_index(drop=True) for column in (own, label))
+    others = features.data.drop(columns=[own.name, *groups]).rename(columns=str).iloc[at]
+    own, label = own.iloc[at], label.iloc[at]
     depends = dependence(Features(others, features.known, features.seed), label, learned=not is_own)
-    inherited = depends and depends.column in others and _depend(others[depends.column], own)
-    return "" if depends is None or inherited else depends.partner
+    is_inherited = (partner := column_of(depends)) in others and _depend(others[partner], own)
+    return "" if is_inherited else depends
 
 
 def _depend(one: pd.Series, other: pd.Series) -> bool:
-    features = Features(one.to_frame().reset_index(drop=True))
-    return dependence(features, other.reset_index(drop=True), learned=False) is not None
+    return bool(dependence(Features(one.to_frame()), other, learned=False))
 
 
 def _holds_together(values: pd.Series) -> bool:
     """Tell whether most records share their value with a few others, as households and persons do."""
-    sizes = values.map(values.value_counts())
-    median = sizes.median()
+    median = values.map(values.value_counts()).median()
     return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
-    """Return the quasi-identifier or the place of which a released column is a function, None without one."""
-    at = np.flatnonzero(rows >= 0)
-    label, value = texts_of(released).iloc[at], ordered(released)[at]
+    """Return the quasi-identifier or the place of which the labels of the pairs are a function, None without one."""
+    label, value = texts_of(released), ordered(released)
     counts = label.value_counts(normalize=True)
     if len(counts) < 2 or counts.iloc[0] >= KEPT:
         return None
     known = [(str(name), dataset.data[name]) for name in dataset.quasi]
     known += [("the place", dataset.table[axis]) for axis in (LAT, LON) if dataset.has_places]
     for name, values in known:
-        true = values.iloc[rows[at]]
-        varied, rng = true.nunique() > len(at) / 20, np.random.default_rng(0)
+        true = values.iloc[rows]
+        varied, rng = true.nunique() > len(rows) / 20, np.random.default_rng(0)
         if follows(texts_of(true), label)[0] or (varied and chatterjee(ordered(true), value, rng) > _FUNCTION):
             return name
     return None
@@ -231,7 +224,8 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     true = data.iloc[own][[*declared.original.values()]].set_axis([*compared], axis=1)
     held = kept_columns(compared, None, None)
     permuted = {name: replace(part, record_codes=rng.permutation(part.record_codes)) for name, part in compared.items()}
-    found, expected = (_with_a_person(parts, held, shown, len(data)) for parts in (compared, permuted))
+    agree = (agreement(parts, held, shown, len(data)) for parts in (compared, permuted))
+    found, expected = (np.isin(each.classes, each.members) for each in agree)
     alike = bool(held) and binom.sf(found.sum() - 1, len(found), expected.mean()) < LEVEL
     if not alike and not any(
         _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
@@ -242,14 +236,6 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
         "If the release was sorted or shuffled after the pairs were written, check it in the order in which it was "
         "written, or give --id COLUMN of both files; a synthetic table needs --control FILE instead of pairs.",
     )  # fmt: skip
-
-
-def _with_a_person(
-    compared: Mapping[str, ComparedColumn], columns: Sequence[str], shown: pd.DataFrame, n_known: int
-) -> BoolArray:
-    """Return for each released record whether a person agrees with it in all of some columns."""
-    found = agreement(compared, columns, shown, n_known)
-    return np.isin(found.classes, found.members)
 
 
 # -- places --------------------------------------------------------------------------------------------------------

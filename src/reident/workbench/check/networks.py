@@ -17,7 +17,7 @@ from reident.networks.files import SIDES, Relations, read_relations, unread_attr
 from reident.networks.graph import Network, as_network
 from reident.tables.writing import written
 from reident.workbench.check.declarations import judge_new
-from reident.workbench.check.dependence import Features, dependence
+from reident.workbench.check.dependence import Features, column_of, dependence
 from reident.workbench.check.evidence import OWN_LEVEL, order_leak
 from reident.workbench.check.reading import SAME_ORDER, matched, pairs_beside, release_file
 from reident.workbench.check.verdict import Verdict, as_option
@@ -88,12 +88,12 @@ def read_network(
     elif paired.any():
         true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
         depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
-        if depends is None and dataset.network is not None:  # the released degrees say as much as they do
+        if not depends and dataset.network is not None:  # the released degrees say as much as they do
             at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
             true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
             depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
         if depends:
-            verdict.refuse("nodes", f"have names that follow the original's {depends.column}", _REMEDY)
+            verdict.refuse("nodes", f"have names that follow the original's {column_of(depends)}", _REMEDY)
         if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
             verdict.refuse("nodes", order.problem, "Shuffle them, or sort them by their names.")
     if listed is not None and listed.ends and dataset.network is not None:

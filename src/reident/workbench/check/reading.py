@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ _NONE = "-1"
 _FILES = ("manifest.json", "distances_km.npy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ReadRelease:
     """A release as it was read: its cells, and the original row of each released row (-1 for none, None: no pairs)."""
 
@@ -56,12 +56,13 @@ def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
     cells = without_apostrophes(check_table(read.cells, "release")).reset_index(drop=True)
     for name in cells.columns:
         refuse_nested(cells[name], "the release")
-    cells = _numbers(cells, dataset)
-    if isinstance(pairs, str) and pairs != SAME_ORDER and not pairs.endswith(".csv") and pairs in cells:
-        rows = rows_of(pairs, cells, dataset)
+    read.cells = _numbers(cells, dataset)
+    read.rows = rows_of(pairs, read.cells, dataset)
+    if isinstance(pairs, str) and pairs in cells:
+        read.cells = read.cells.drop(columns=pairs)
         note = f"{pairs} paired the records and was not judged: the file that is released must not contain it."
-        return replace(read, cells=cells.drop(columns=pairs), rows=rows, notes=[*read.notes, note])
-    return replace(read, cells=cells, rows=rows_of(pairs, cells, dataset))
+        read.notes.append(note)
+    return read
 
 
 def pairs_beside(path: Path) -> Path | None:
@@ -87,7 +88,7 @@ def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Findin
 def _read(path: Path, dataset: Dataset) -> ReadRelease:
     """Read a file, or the folder that `protect` wrote."""
     file, findings = release_file(path, _FILES)
-    opened = read_like(file, dataset.data, dataset.release_crs)
+    opened, matrix, manifest = read_like(file, dataset.data, dataset.release_crs), path / _FILES[1], path / _FILES[0]
     cells, crs = opened.data, dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
     if hasattr(cells, "to_crs") and cells.crs is None and crs is not None:
         cells = cells.set_crs(crs)
@@ -95,16 +96,14 @@ def _read(path: Path, dataset: Dataset) -> ReadRelease:
         problem = f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged"
         findings = [Finding("file", problem, "Write the one that is released into a file of its own."), *findings]
     read = ReadRelease(cells, findings=findings)
-    if path.is_file():
-        return read
-    if (path / "distances_km.npy").is_file():
-        read = replace(read, matrix_km=np.load(path / "distances_km.npy", allow_pickle=False))
-    if not (path / "manifest.json").is_file():
-        return read
-    manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-    chain = manifest.get("chain") or [manifest]  # of version 0.2 one step stands by itself
-    step = next((step for step in chain if "records_without_place" in step), chain[-1])
-    return replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
+    if matrix.is_file():
+        read.matrix_km = np.load(matrix, allow_pickle=False)
+    if manifest.is_file():
+        stated = json.loads(manifest.read_text("utf-8"))
+        chain = stated.get("chain") or [stated]  # of version 0.2 one step stands by itself
+        step = next((step for step in chain if "records_without_place" in step), chain[-1])
+        read.method, read.options = step.get("method", "unknown"), step.get("parameters", {})
+    return read
 
 
 def _numbers(cells: Any, dataset: Dataset) -> Any:

@@ -52,8 +52,9 @@ def nearer_than_control(
     rng, size = np.random.default_rng(0), min(len(original), len(control))
     real = [table[columns].iloc[rng.choice(len(table), size, replace=False)] for table in (original, control)]
     near = np.empty((2, len(synthetic)))
-    for start in range(0, len(synthetic), max(1, _CELLS // max(1, size))):
-        part = slice(start, start + max(1, _CELLS // max(1, size)))
+    step = max(1, _CELLS // max(1, size))
+    for start in range(0, len(synthetic), step):
+        part = slice(start, start + step)
         near[:, part] = _nearest(synthetic[columns].iloc[part], real, columns)
     differ = near[:, near[0] != near[1]]
     nearer = (differ[0] < differ[1])[np.argsort(differ.min(axis=0), kind="stable")]
