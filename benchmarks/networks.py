@@ -44,12 +44,11 @@ def _clustering() -> list[Row]:
 
 
 def _paths() -> list[Row]:
+    measure = reident.networks.path_lengths
     return [
-        _against_networkx("average path length", reident.networks.average_path_length, nx.average_shortest_path_length),
-        _against_networkx("diameter", reident.networks.diameter, nx.diameter),
-        _against_igraph(
-            "average path length", reident.networks.average_path_length, lambda other: other.average_path_length()
-        ),
+        _against_networkx("average path length", measure, nx.average_shortest_path_length),
+        _against_networkx("diameter", measure, nx.diameter),
+        _against_igraph("average path length", measure, lambda other: other.average_path_length()),
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
-from reident.cliques import search
+from reident.cliques import search, search_graph
 from reident.cliques.adjacency import members_of, set_of
 from reident.cliques.search import workspace
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
@@ -248,11 +248,11 @@ def prune_lists_ref(dense, need):
 
 
 def select_comp(dense, kept):
-    starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept)
+    starts, members = search_graph._selected(*prefixes(dense), kept)
     order = np.flatnonzero(kept)
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)
-    return starts, members, clique_reduce.pack_prefixes(*prefixes(dense), rank, order.size)
+    return starts, members, clique_reduce.pack_prefixes(*prefixes(dense), rank, order.size, rank, order.size)
 
 
 def select_ref(dense, kept):
@@ -270,7 +270,7 @@ def core_comp(dense, core, share):
     place = np.full(len(dense), -1, np.int64)
     place[core] = np.arange(core.size)
     bits = clique_prefix.core_rows(packed(dense), np.arange(len(dense)), packed_set(core, len(dense)))
-    lists = clique_reduce.core_rows_lists(*prefixes(dense), place, core.size)
+    lists = clique_reduce.pack_prefixes(*prefixes(dense), np.arange(len(dense)), len(dense), place, core.size)
     return bits, lists, clique_reduce.may_hold_share(bits, core, packed(dense[np.ix_(core, core)]), share)
 
 
@@ -291,10 +291,6 @@ CASES = [
     Case(
         ("bitset.permute_rows",), draw_renamed,
         lambda d, order: bitset.permute_rows(packed(d), order, np.argsort(order)), renamed,
-    ),
-    Case(
-        ("bitset.unpack_lists",), lambda rng: (wide_graph(rng),),
-        lambda d: bitset.unpack_lists(packed(d), d.sum(axis=1)), rows,
     ),
     Case(
         ("clique.degeneracy_order",), lambda rng: (graph(rng),), lambda d: clique.degeneracy_order(packed(d)), ordered,
@@ -330,11 +326,11 @@ CASES = [
         prune_lists_comp, prune_lists_ref,
     ),
     Case(
-        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes"),
+        ("search_graph.selected", "clique_reduce.pack_prefixes"),
         lambda rng: (d := wide_graph(rng), rng.random(len(d)) < rng.random()), select_comp, select_ref,
     ),
     Case(
-        ("clique_prefix.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),
+        ("clique_prefix.core_rows", "clique_reduce.may_hold_share"),
         draw_core, core_comp, core_ref,
     ),
 ]  # fmt: skip

@@ -8,8 +8,7 @@ from fuzz.draws import dense_of, edges, graph, pairs_of, rows
 from reident.kernels.networks import degrees, edits, realise, swaps
 from reident.kernels.networks.edgeset import list_edges
 from reident.networks import _probing
-from reident.networks.degree_anonymity import incidence
-from reident.networks.graph import Network, edited
+from reident.networks.graph import Network, edited, incidence
 
 
 def draw_sequence(rng):
@@ -191,7 +190,7 @@ def swaps_comp(kind):
         if kind == "greedy":
             done = swaps.greedy_swaps(*rows(dense), u, v, 4, 3, rng)
         else:
-            done = swaps.targeted_swaps(*rows(dense), u, v, *incidence(u, v, len(dense)), rng)
+            done = swaps.targeted_swaps(*rows(dense), u, v, *incidence(u, v, len(dense))[:2], rng)
         now = pairs_of(u, v)
         after = dense_of(now, len(dense))
         return (

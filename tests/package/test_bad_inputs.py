@@ -110,7 +110,7 @@ def unlike(name, good):
 
 #: Of these, arguments that may be empty or are not read here, and messages that speak of another argument.
 OTHERWISE = {
-    *((function, "rng") for function in ("average_path_length", "network_properties", "path_lengths", "round_values")),
+    *((function, "rng") for function in ("network_properties", "path_lengths", "round_values")),
     *(("classical_linkage", name) for name in ("release", "known")),
     *(("compatibility_graph", f"labels_{side}") for side in ("release", "known")),
     *((function, "data") for function in ("assess", "laplace_count", "protect")),

@@ -51,19 +51,12 @@ def check_vector(values: ArrayLike, name: str, *, length: int | None = None) -> 
         raise DataError(f"`{name}` must hold numbers, got a graph: its nodes are none")
     if np.ma.is_masked(values):
         raise DataError(f"`{name}` must have no masked value, got {int(np.ma.count_masked(values))}: drop them first")
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind in "cMmV":
-            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[array.dtype.kind]}")
-        vector = np.ascontiguousarray(values if array.dtype.kind in "USO" else array, dtype=np.float64)
-        if array.dtype.kind in "US" and array.size:
-            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[array.dtype.kind]}")
-        if array.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in array.flat):
-            raise DataError(f"`{name}` must hold numbers only, got others among them")
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"`{name}` must hold numbers only: {error}") from None
+    array = check_array(values, name, None)
+    if array.dtype.kind in _NO_NUMBERS and (array.size or array.dtype.kind not in "US"):
+        raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[array.dtype.kind]}")
+    if array.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in array.flat):
+        raise DataError(f"`{name}` must hold numbers only, got others among them")
+    vector = np.ascontiguousarray(check_array(array, name))
     if vector.ndim != 1:
         raise DataError(f"`{name}` must be one-dimensional, got shape {vector.shape}")
     if length is not None and vector.shape[0] != length:

@@ -5,8 +5,8 @@ Every message names the parameter in backticks, the rule, the value, and the rea
 
 from __future__ import annotations
 
+import json
 import math
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
@@ -20,9 +20,6 @@ from reident.base.errors import DataError, ParameterError
 
 T = TypeVar("T")
 
-
-#: Most digits of a number that is read, and its largest exponent: beyond it is out of range, and slow to read.
-_LONGEST, _LARGEST_EXPONENT = 4_000, 20_000
 
 #: Privacy losses with which doubles can still be multiplied and divided.
 _LEAST, _LARGEST = Fraction(1, 10**200), Fraction(10**300)
@@ -73,12 +70,15 @@ def check_real(
     if not math.isfinite(number) or below or above:
         if not why and (low, high) == (0, 1) and 1 < number <= 100:
             why = f"a share of 1: did you mean {number / 100:g}?"
-        opening = "(" if open_low or low == -math.inf else "["
-        right = ")" if open_high or high == math.inf else "]"
-        raise ParameterError(
-            f"`{name}` must lie in {opening}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
-        )
+        allowed = interval(low, high, open_low, open_high)
+        raise ParameterError(f"`{name}` must lie in {allowed} and be finite, got {value!r}{_because(why)}")
     return number
+
+
+def interval(low: float, high: float, open_low: bool, open_high: bool) -> str:
+    """Return an interval as text, ``"[0, inf)"``."""
+    opening = "(" if open_low or low == -math.inf else "["
+    return f"{opening}{low:.10g}, {high:.10g}{')' if open_high or high == math.inf else ']'}"
 
 
 def _float(value: Any) -> float:
@@ -197,26 +197,22 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
         value, int | float | str | Fraction | Decimal | np.integer | np.floating
     ):
         raise ParameterError(f"`{name}` must be a positive number, got {value!r}: {why}")
-    if isinstance(value, str | Decimal):
-        text = str(value)
-        power = re.search(r"[eE][+-]?([\d_]+)\s*$", text)
-        digits = power[1].replace("_", "") if power else ""
-        if len(text) > _LONGEST or (power and (len(digits) > 9 or int(digits or 0) > _LARGEST_EXPONENT)):
-            shortened = text if len(text) <= 40 else f"{text[:40]}..."
-            raise ParameterError(
-                f"`{name}` must lie in [1e-200, 1e+300], got {shortened}: its noise is scaled by a double"
-            )
-    if isinstance(value, int) and value.bit_length() > _LARGEST_EXPONENT // 10:
-        raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got a number of {value.bit_length():,} bits")
+    shown = (
+        f"a number of {value.bit_length():,} bits" if isinstance(value, int) and abs(value) > 10**40 else repr(value)
+    )
+    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
     try:
-        exact = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"`{name}` must be a positive finite number, got {value!r}: {why}") from None
-    if exact <= 0:
-        raise ParameterError(f"`{name}` must be greater than 0, got {value}: {why}")
-    if not _LEAST <= exact <= _LARGEST:
-        raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got {value}: its noise is scaled by a double")
-    return exact
+        is_ratio = isinstance(value, Fraction | int) or (isinstance(value, str) and "/" in value)
+        # A decimal number of a large exponent becomes a fraction of as many digits: its range comes first.
+        number: Any = Fraction(value) if is_ratio else Decimal(str(value))  # type: ignore[arg-type]
+        is_positive, is_inside = number > 0, _LEAST <= number <= _LARGEST
+    except (ValueError, ArithmeticError):
+        raise ParameterError(f"`{name}` must be a positive finite number, got {shown}: {why}") from None
+    if not is_positive:
+        raise ParameterError(f"`{name}` must be greater than 0, got {shown}: {why}")
+    if not is_inside:
+        raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got {shown}: its noise is scaled by a double")
+    return Fraction(number)
 
 
 def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
@@ -232,23 +228,14 @@ def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
 
 def check_plain(value: Any, name: str) -> None:
     """Require a plain JSON value: it means the same in every process, in a file, and in a notebook."""
-    if value is None or type(value) in (bool, int, str):
-        return
-    if type(value) is float:
-        if not math.isfinite(value):
-            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
-    elif type(value) is list:
-        for item in value:
-            check_plain(item, name)
-    elif type(value) is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
-            check_plain(item, name)
-    else:
+    try:
+        is_plain = repr(json.loads(json.dumps(value, allow_nan=False))) == repr(value)
+    except (TypeError, ValueError):
+        is_plain = False
+    if not is_plain:
         advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
         raise ParameterError(
-            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
+            f"`{name}` must be a plain JSON value (None, bool, int, finite float, str, list, dict with text keys), "
             f"got {value!r} of type {type(value).__name__}{advice}"
         )
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, ParamSpec, TypeVar
 import pandas as pd
 
 from reident.base.check_data import check_area, check_coordinates
-from reident.base.check_values import check_choice, check_flag, check_integer, check_real
+from reident.base.check_values import check_choice, check_flag, check_integer, check_real, interval
 from reident.base.errors import DataError, ParameterError
 
 P = ParamSpec("P")
@@ -76,9 +76,7 @@ class Real(Option):
     @property
     def range(self) -> str:
         """The interval, ``"[0, inf)"``."""
-        opening = "(" if self.open_low or self.low == -math.inf else "["
-        right = ")" if self.open_high or self.high == math.inf else "]"
-        return f"{opening}{self.low:.10g}, {self.high:.10g}{right}"
+        return interval(self.low, self.high, self.open_low, self.open_high)
 
     def check(self, value: Any, name: str) -> float:
         """Return a number in the interval, or raise `ParameterError`."""
@@ -276,40 +274,28 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         except TypeError:
             return function(*args, **kws)  # names the argument that the function has not, and itself
         rules = _rules(function)
-        for name, rule in rules.items():
-            value = bound.arguments.get(name)
-            if name in bound.arguments and not (value is None and name in _optional(function)):
-                bound.arguments[name] = rule.check(value, name)
-        check_together(rules, bound.arguments)
+        for name, (rule, is_optional) in rules.items():
+            if name in bound.arguments and not (is_optional and bound.arguments[name] is None):
+                bound.arguments[name] = rule.check(bound.arguments[name], name)
+        check_together({name: rule for name, (rule, _) in rules.items()}, bound.arguments)
         return function(*bound.args, **bound.kwargs)
 
     return call
 
 
 @functools.lru_cache(maxsize=1024)
-def _rules(function: Callable[..., Any]) -> dict[str, Option]:
-    """Return the rules of the parameters that are of one type only (or None)."""
+def _rules(function: Callable[..., Any]) -> dict[str, tuple[Option, bool]]:
+    """Return the rules of parameters of one type only, and whether they may be None, by type or default."""
     hints: dict[str, Any] = inspect.get_annotations(function, eval_str=True)
-    return {
-        name: rule
-        for name, rule in described(function).items()
-        if isinstance(rule, Option)
-        and all(member in (_bare(hints[name]), type(None)) for member in _members(hints[name]))
-    }
-
-
-@functools.lru_cache(maxsize=1024)
-def _optional(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the parameters that may be None: by their type, or as their default says."""
-    hints: dict[str, Any] = inspect.get_annotations(function, eval_str=True)
-    unset = {name for name, parameter in inspect.signature(function).parameters.items() if parameter.default is None}
-    inner = {name: hint.__origin__ if typing.get_origin(hint) is Annotated else hint for name, hint in hints.items()}
-    return frozenset(unset | {name for name, hint in inner.items() if type(None) in typing.get_args(hint)})
+    rules = dict[str, tuple[Option, bool]]()
+    for name, rule in described(function).items():
+        members = _members(hints[name])
+        bare = next(member for member in members if typing.get_origin(member) is Annotated)
+        if isinstance(rule, Option) and all(member in (bare, type(None)) for member in members):
+            is_unset = inspect.signature(function).parameters[name].default is None
+            rules[name] = rule, is_unset or type(None) in (*members, *typing.get_args(bare.__origin__))
+    return rules
 
 
 def _members(hint: Any) -> tuple[Any, ...]:
     return (hint,) if typing.get_origin(hint) is Annotated else typing.get_args(hint)
-
-
-def _bare(hint: Any) -> Any:
-    return next(member for member in _members(hint) if typing.get_origin(member) is Annotated)

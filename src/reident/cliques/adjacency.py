@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from reident.base import DataError, IntArray, ParameterError
-from reident.kernels.cliques.bitset import unpack_lists
 
 # A set of vertices is a row of 64-bit words: vertex v is bit v % 64 of word v // 64.
 
@@ -89,7 +88,8 @@ class Adjacency:
         """Return the graph as adjacency lists, whatever its form."""
         if self.indptr is not None and self.indices is not None:
             return self.indptr, self.indices
-        return unpack_lists(self.bits, self.degrees())
+        pointers = np.append(0, np.cumsum(self.degrees()))
+        return pointers, np.concatenate([self.neighbours(v) for v in range(self.n_vertices)]).astype(np.int32)
 
     def is_clique(self, vertices: Any) -> bool:
         """Tell whether the vertices are pairwise adjacent."""
@@ -100,8 +100,8 @@ class Adjacency:
 def as_adjacency(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
     """Return a graph of any accepted kind, and the names of its vertices if they are not 0..n-1.
 
-    Loops are ignored. Refused are other kinds, directed graphs, and an adjacency matrix that is not square, not
-    symmetric, or dense with entries other than 0 and 1.
+    Loops are ignored. Refused are other kinds, directed graphs, and an adjacency matrix that is not square or not
+    symmetric.
     """
     if isinstance(graph, Adjacency):
         return graph, None
@@ -109,26 +109,19 @@ def as_adjacency(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
         if graph.is_directed():
             raise ParameterError("`graph` must be undirected, got a directed graph: convert it with to_undirected()")
         names = list(graph)
-        if not names:
-            return Adjacency(0, 0, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)), names
-        return _from_sparse(nx.to_scipy_sparse_array(graph, nodelist=names, weight=None, format="csr")), names
-    if sp.issparse(graph):
-        return _from_sparse(_checked_square(graph)), None
-    if isinstance(graph, np.ndarray):
-        return _from_dense(_checked_square(graph)), None
+        options = {"nodelist": names, "weight": None, "format": "csr"}
+        return _from_matrix(nx.to_scipy_sparse_array(graph, **options) if names else sp.csr_array((0, 0))), names
+    if sp.issparse(graph) or (isinstance(graph, np.ndarray) and graph.dtype.kind in "biuf"):
+        return _from_matrix(graph), None
     raise ParameterError(
         "`graph` must be a compatibility graph, a networkx graph, a scipy sparse or a numpy adjacency matrix, "
         f"got {type(graph).__name__}"
     )
 
 
-def _checked_square(matrix: Any) -> Any:
+def _from_matrix(matrix: Any) -> Adjacency:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"`graph` must be a square adjacency matrix, got shape {matrix.shape}")
-    return matrix
-
-
-def _from_sparse(matrix: Any) -> Adjacency:
     edges = sp.csr_array(matrix != 0)
     asymmetric = (edges != edges.T).tocoo()
     if asymmetric.nnz:
@@ -142,18 +135,3 @@ def _from_sparse(matrix: Any) -> Adjacency:
     return Adjacency(
         edges.shape[0], edges.nnz // 2, edges.indptr.astype(np.int64), edges.indices.astype(np.int32, copy=False)
     )
-
-
-def _from_dense(matrix: np.ndarray) -> Adjacency:
-    if matrix.dtype != np.bool_:
-        if matrix.dtype.kind not in "iuf" or not np.isin(matrix, (0, 1)).all():
-            raise DataError(
-                "`graph` must be a boolean (or 0/1) adjacency matrix, got other values: weights have no part"
-            )
-        matrix = matrix.astype(np.bool_)
-    asymmetric = np.argwhere(matrix != matrix.T)
-    if len(asymmetric):
-        row, column = asymmetric[0]
-        raise DataError(f"`graph` must be symmetric, got an edge between {row} and {column} in one direction only")
-    matrix = matrix & ~np.eye(matrix.shape[0], dtype=np.bool_)
-    return Adjacency(matrix.shape[0], int(matrix.sum()) // 2, bits=pack_rows(matrix))

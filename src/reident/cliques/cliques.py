@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -224,21 +224,30 @@ def max_cliques(
     search = CliqueSearch(adjacency, check_rng(rng), ties=True, initial=initial, **limits)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
-    if not is_optimal:
-        return Cliques((best.vertices,), len(best), False, False, best.upper_bound, best.n_nodes, best.seconds)
-    if len(best) == 0:
-        return Cliques(((),), 0, True, True, 0, 0, search.seconds())
-    cliques, is_complete = search.every(limit)
-    cliques = cliques or [search.best]
-    if not is_complete:
-        warnings.warn(
-            f"only {len(cliques)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
-            SearchLimitWarning,
-            stacklevel=2,
-        )
+    cliques, is_complete = [search.best], is_optimal
+    if is_optimal and len(best):
+        cliques, is_complete = search.every(limit)
+        cliques = cliques or [search.best]
+        if not is_complete:
+            warnings.warn(
+                f"only {len(cliques)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
+                SearchLimitWarning,
+                stacklevel=2,
+            )
     listed = sorted(tuple(sorted(clique.tolist())) for clique in cliques)
-    by_name = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
-    return Cliques(by_name, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
+    return Cliques(
+        tuple(_named(vertices, names) for vertices in listed),
+        len(best),
+        is_complete,
+        is_optimal,
+        best.upper_bound,
+        search.n_nodes,
+        search.seconds(),
+    )
+
+
+def _named(vertices: Sequence[int], names: list[Hashable] | None) -> tuple[Hashable, ...]:
+    return tuple(vertices if names is None else (names[v] for v in vertices))
 
 
 def _initial(start: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
@@ -265,7 +274,7 @@ def _clique(search: Search, is_optimal: bool, names: list[Hashable] | None) -> C
             stacklevel=3,
         )
     return Clique(
-        tuple(vertices) if names is None else tuple(names[v] for v in vertices),
+        _named(vertices, names),
         is_optimal,
         bound,
         search.n_nodes,

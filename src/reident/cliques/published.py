@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from reident.cliques.adjacency import Adjacency, set_of
+from reident.cliques.adjacency import Adjacency
 from reident.cliques.search import Search
-from reident.cliques.search_graph import ranks
-from reident.kernels.cliques import clique, clique_published
-from reident.kernels.cliques.bitset import pack_lists, permute_rows
+from reident.cliques.search_graph import BitsGraph, prepare
+from reident.kernels.cliques import clique_published
 
 # Accesses to the graph, about a tenth of a second, between two checks of time and Ctrl-C.
 _SLICE = 20_000_000
@@ -29,13 +28,9 @@ class PublishedSearch(Search):
         n = degrees.size
         if n == 0:
             return True
-        order = np.argsort(-degrees, kind="stable")
-        rank = ranks(order)
-        if self._adjacency.bits is not None:
-            rows = permute_rows(self._adjacency.bits, order, rank)
-        else:
-            rows = np.zeros((n, (n + 63) >> 6), dtype=np.uint64)
-            pack_lists(*self._adjacency.lists(), order, rank, 0, n, rows)
+        graph = prepare(self._adjacency, only_bits=True)
+        assert isinstance(graph, BitsGraph)
+        rows, order = graph.bits, graph.order
         # A clique has at most one member more than the largest degree.
         depth = int(degrees.max()) + 3
         state = np.zeros(3, dtype=np.int64)
@@ -62,6 +57,5 @@ class PublishedSearch(Search):
             elif self.n_nodes >= limit or (self.time_limit_s is not None and self.seconds() >= self.time_limit_s):
                 break
         self._line.close()
-        everything = set_of(np.arange(n), rows.shape[1])
-        self.open_bound = min(self.open_bound, int(clique.count_colours(rows, everything)))
+        self.open_bound = min(self.open_bound, graph.colours())
         return self.open_bound <= self.best.size

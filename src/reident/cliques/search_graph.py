@@ -181,26 +181,27 @@ class ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
         if self.prefixes.size > _MANY_EDGES and target >= _SPLIT:
             possible = self._possible(target, check)
-            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
+            self.starts, self.prefixes = _selected(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
         degrees = _degrees(starts, prefixes)
         core = np.flatnonzero(degrees >= max(target - 1, 1))
         if core.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
-        rows = reduce.pack_prefixes(starts, prefixes, _places(core, self.n), core.size)
+        place = _places(core, self.n)
+        rows = reduce.pack_prefixes(starts, prefixes, place, core.size, place, core.size)
         return _by_degree(rows, self.order[core])
 
     def _possible(self, target: int, check: Callable[[], None]) -> BoolArray:
         def of_part(part: int, n_parts: int, share: int) -> BoolArray:
-            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, np.arange(self.n) % n_parts == part)
+            starts, prefixes = _selected(self.starts, self.prefixes, np.arange(self.n) % n_parts == part)
             starts, prefixes = _pruned(starts, prefixes, share, check)
             core = np.flatnonzero(_degrees(starts, prefixes) >= share - 1)
             if core.size > _LARGE_CORE:
                 return np.ones(self.n, dtype=np.bool_)
             place = _places(core, self.n)
-            graph = reduce.pack_prefixes(starts, prefixes, place, core.size)
-            rows = reduce.core_rows_lists(self.starts, self.prefixes, place, core.size)
+            graph = reduce.pack_prefixes(starts, prefixes, place, core.size, place, core.size)
+            rows = reduce.pack_prefixes(self.starts, self.prefixes, np.arange(self.n), self.n, place, core.size)
             return reduce.may_hold_share(rows, core, graph, share)
 
         return _by_parts(of_part, target)
@@ -235,6 +236,14 @@ def _pruned(
     return starts, prefixes
 
 
+def _selected(
+    starts: NDArray[np.int64], prefixes: NDArray[np.int32], is_selected: BoolArray
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the prefixes of the graph that some vertices induce, all vertices keeping their numbers."""
+    inside = np.repeat(is_selected, np.diff(starts)) & is_selected[prefixes]
+    return np.append(0, np.cumsum(inside))[starts], prefixes[inside]
+
+
 def _degrees(starts: NDArray[np.int64], prefixes: NDArray[np.int32]) -> IntArray:
     """Return the degree of each vertex of a graph of prefixes."""
     return np.diff(starts) + np.bincount(prefixes[: starts[-1]], minlength=starts.size - 1)
@@ -260,13 +269,14 @@ def _places(vertices: IntArray, n: int) -> IntArray:
     return place
 
 
-def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
-    """Renumber a graph by descending degree and put it into the form that suits it."""
+def prepare(adjacency: Adjacency, *, only_bits: bool = False) -> BitsGraph | ListsGraph:
+    """Renumber a graph by descending degree and put it into the form that suits it, or into rows of bits."""
     order = np.argsort(-adjacency.degrees(), kind="stable")
     rank = ranks(order)
     if adjacency.bits is not None:
         return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
-    if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
+    is_dense = adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY
+    if only_bits or is_dense or adjacency.n_vertices <= _SMALL:
         bits = np.zeros((order.size, (order.size + 63) // 64), dtype=np.uint64)
         ends = range(0, order.size, _ROWS_A_THREAD)
         in_threads(

@@ -97,16 +97,10 @@ from .properties import (
     PathLengths as PathLengths,
 )
 from .properties import (
-    average_path_length as average_path_length,
-)
-from .properties import (
     clustering_coefficient as clustering_coefficient,
 )
 from .properties import (
     density as density,
-)
-from .properties import (
-    diameter as diameter,
 )
 from .properties import (
     network_properties as network_properties,

@@ -22,14 +22,9 @@ _NAMES = ("name", "v_name", "label")
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 
-def read_format(path: Path, kind: str) -> Any:
-    """Return the networkx graph of a file, its nodes called as in the file."""
-    return _renamed(*_with_names(path, kind))
-
-
 def attributes_of(path: Path, kind: str) -> list[str]:
     """Return the attributes of nodes and edges, beside names, that differ in a file."""
-    graph, names = _with_names(path, kind)
+    graph, names = graph_of(path, kind)
     nodes = [{key: value for key, value in held.items() if str(value) not in (node, str(names[node]))}
              for node, held in graph.nodes(data=True)]  # fmt: skip
     edges = [{key: value for key, value in held.items() if key != "id"} for *_, held in graph.edges(data=True)]
@@ -41,7 +36,7 @@ def attributes_of(path: Path, kind: str) -> list[str]:
     ]
 
 
-def _with_names(path: Path, kind: str) -> tuple[Any, dict[Hashable, Any]]:
+def graph_of(path: Path, kind: str) -> tuple[Any, dict[Hashable, Any]]:
     """Return the networkx graph of a file with its attributes, and the names of its nodes."""
     import networkx as nx
     from scipy.io import mmread
@@ -70,7 +65,8 @@ def _read_xml(content: bytes, file: str, kind: str) -> Any:
     from networkx.readwrite.gexf import GEXF
     from networkx.readwrite.graphml import GraphML
 
-    root = ElementTree.fromstring(content)
+    namespace = GraphML.NS_GRAPHML if kind == "graphml" else GEXF.versions["1.3"]["NS_GEXF"]
+    root = ElementTree.fromstring(re.sub(rb'xmlns="[^"]*"', f'xmlns="{namespace}"'.encode(), content, count=1))
     graphs = root.findall(".//{*}graph")
     if len(graphs) != 1:
         raise DataError(f"{file!r} must hold one graph, got {len(graphs)}: save each in its own file, without nesting")
@@ -78,12 +74,6 @@ def _read_xml(content: bytes, file: str, kind: str) -> Any:
     usual = graphs[0].get(default, "undirected")
     directions = {edge.attrib.pop(own, usual) for edge in root.findall(".//{*}edge")}
     graphs[0].set(default, "directed" if directions & {"true", "directed", "mutual"} else "undirected")
-    namespace = GraphML.NS_GRAPHML if kind == "graphml" else GEXF.versions["1.3"]["NS_GEXF"]
-    written = root.tag.rpartition("}")[0]
-    for element in root.iter():
-        space, _, name = element.tag.rpartition("}")
-        if space == written:
-            element.tag = f"{{{namespace}}}{name}"
     read: Any = nx.read_graphml if kind == "graphml" else partial(nx.read_gexf, version="1.3")
     return read(io.BytesIO(ElementTree.tostring(root)))
 
@@ -151,17 +141,6 @@ def _named(graph: Any) -> tuple[Any, dict[Hashable, Any]]:
     attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
     keys = {node: node for node in graph}
     return graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys)
-
-
-def _renamed(graph: Any, names: dict[Hashable, Any]) -> Any:
-    """Return a graph with other names, as numbers in ascending order if all are whole numbers, else as texts."""
-    nodes, order = nodes_of([str(names[node]) for node in graph])
-    keys = list(graph)
-    name_of = {keys[i]: node for i, node in zip(order, nodes, strict=True)}
-    renamed = type(graph)()
-    renamed.add_nodes_from(nodes)
-    renamed.add_edges_from((name_of[u], name_of[v]) for u, v in graph.edges())
-    return renamed
 
 
 def nodes_of(names: list[str]) -> tuple[list[Hashable], list[int]]:

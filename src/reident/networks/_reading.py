@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_text
+from reident.base import DataError, IntArray, ParameterError, check_text
 from reident.data.delimited import rows_of_text, text_of
 from reident.data.header import table_of_rows
-from reident.networks._formats import nodes_of, read_format
+from reident.networks._formats import graph_of, nodes_of
+
+#: Two vectors of rows, the number of nodes, and their names.
+Edges = tuple[IntArray, IntArray, int, Sequence[Hashable]]
 
 _FORMATS = {
     ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
@@ -70,10 +73,10 @@ def as_path(path: str | Path) -> Path:
     return Path(path)
 
 
-def read_raw(
+def read_edges(
     path: Any, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
-) -> Any:
-    """Return the content of a file: a graph, or ``(u, v, n, nodes)`` of edges."""
+) -> Edges:
+    """Return the edges of a file as ``(u, v, n, nodes)``."""
     path = as_path(path)
     kind = format_of(path)
     if not path.is_file():
@@ -84,12 +87,16 @@ def read_raw(
         if value is not None:
             raise ParameterError(f"`{name}` must be left out for {path.name!r}, it is for tables, got {value!r}")
     try:
-        graph = read_format(path, kind)
+        graph, name_of = graph_of(path, kind)
     except DataError:
         raise
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
-    return _simple(graph, path.name) if simplify else graph
+    if graph.is_directed() and not simplify:
+        raise DataError(f"{path.name!r} must be undirected: use `simplify` if direction does not matter")
+    place = {node: i for i, node in enumerate(graph)}
+    u, v = np.array([(place[u], place[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2).T
+    return _distinct([str(name_of[node]) for node in graph], u, v, path.name, simplify)
 
 
 #: Names of the two ends of an edge, small letters.
@@ -100,28 +107,6 @@ ENDS = (
     ("follower", "followed"), ("origine", "destination"), ("origen", "destino"), ("quelle", "ziel"), ("i", "j"),
     ("sender", "recipient"), ("absender", "empfänger"), ("id1", "id2"),
 )  # fmt: skip
-
-
-def _simple(graph: Any, file: str) -> Any:
-    """Return a graph without directions, loops and repeated edges; warn of their numbers."""
-    import networkx as nx
-
-    simple = nx.Graph(graph)
-    loops = list(nx.selfloop_edges(simple))
-    n_loops = nx.number_of_selfloops(graph)
-    simple.remove_edges_from(loops)
-    _warn_left_out(file, n_loops, graph.number_of_edges() - n_loops - simple.number_of_edges())
-    return simple
-
-
-def _warn_left_out(file: str, loops: int, repeated: int) -> None:
-    counted = (
-        (loops, "relation(s) of a person with itself"),
-        (repeated, "relation(s) that repeat another, in either direction,"),
-    )
-    parts = " and ".join(f"{count} {kind}" for count, kind in counted if count)
-    if parts:
-        warnings.warn(f"{file!r}: {parts} left out: a network holds each relation once", stacklevel=2)
 
 
 def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> tuple[Any, Sequence[str]]:
@@ -222,9 +207,7 @@ def _edges_of_matrix(table: Any, file: str) -> Any:
     return pd.DataFrame({"u": names[np.concatenate([u, lone])], "v": ends})
 
 
-def edges_of_cells(
-    table: Any, columns: Sequence[str], file: str, *, simplify: bool = False
-) -> tuple[Any, Any, int, Sequence[Hashable]]:
+def edges_of_cells(table: Any, columns: Sequence[str], file: str, *, simplify: bool = False) -> Edges:
     """Return edges as ``(u, v, n, nodes)`` from two columns of names; an empty second name declares a lone node.
 
     With `simplify`, loops, repeated edges and rows without a first end are left out with a warning, not refused.
@@ -243,28 +226,35 @@ def edges_of_cells(
         first, second = first[first != ""], second[first != ""]
     if (first == "").any():
         raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(first == '')[0]) + 2}")
-    names: list[str] = pd.unique(pd.concat([first, second[second != ""]])).tolist()
-    nodes, order = nodes_of(names)
-    coded = pd.Index([names[i] for i in order], dtype=object)
+    named = pd.Index(pd.unique(pd.concat([first, second[second != ""]])), dtype=object)
     edge = (second != "").to_numpy()
-    u = coded.get_indexer(first[edge]).astype(np.int64)
-    v = coded.get_indexer(second[edge]).astype(np.int64)
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    if simplify:
-        proper = np.unique((low * len(nodes) + high)[low != high])
-        _warn_left_out(file, int((low == high).sum()), int((low != high).sum()) - len(proper))
-        low, high = proper // max(1, len(nodes)), proper % max(1, len(nodes))
-    if (low == high).any():
-        raise DataError(f"{file!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
-    keys, times = np.unique(low * len(nodes) + high, return_counts=True)
-    if (times > 1).any():
-        key = int(keys[times > 1][0])
+    u, v = (named.get_indexer(column[edge]).astype(np.int64) for column in (first, second))
+    return _distinct(named.tolist(), u, v, file, simplify)
+
+
+def _distinct(names: list[str], u: IntArray, v: IntArray, file: str, simplify: bool) -> Edges:
+    """Return edges between names without loops and repetitions: left out with a warning, or refused."""
+    nodes, order = nodes_of(names)
+    place, n = np.argsort(order), max(1, len(nodes))
+    low, high = np.sort([place[u], place[v]], axis=0)
+    loops = np.flatnonzero(low == high)
+    keys, times = np.unique((low * n + high)[low != high], return_counts=True)
+    counted = (
+        (loops.size, "relation(s) of a person with itself"),
+        (int(times.sum()) - keys.size, "relation(s) that repeat another, in either direction,"),
+    )
+    parts = " and ".join(f"{count} {kind}" for count, kind in counted if count)
+    if parts and simplify:
+        warnings.warn(f"{file!r}: {parts} left out: a network holds each relation once", stacklevel=2)
+    elif loops.size:
+        raise DataError(f"{file!r} must not have self-loops, got one at {nodes[low[loops[0]]]!r}")
+    elif parts:
+        a, b = (nodes[end] for end in divmod(int(keys[times > 1][0]), n))
         raise DataError(
-            f"{file!r} must not have multiple edges, got more than one row for "
-            f"{nodes[key // len(nodes)]!r} and {nodes[key % len(nodes)]!r}: each undirected edge stands once"
+            f"{file!r} must not have multiple edges, got more than one row for {a!r} and {b!r}: each undirected edge "
+            "stands once"
         )
-    numbered = nodes == list(range(len(nodes)))
-    return low, high, len(nodes), range(len(nodes)) if numbered else nodes
+    return keys // n, keys % n, len(nodes), range(len(nodes)) if nodes == list(range(len(nodes))) else nodes
 
 
 def end_columns(names: Sequence[str]) -> tuple[str, str] | None:

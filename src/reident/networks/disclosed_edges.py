@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, FloatArray, IntArray, Real, checked
+from reident.base import DataError, FloatArray, IntArray, Real, checked, ratio
 from reident.networks.graph import Network, as_network, network_from_edges, relabelled
 
 
@@ -22,20 +22,11 @@ class EdgeDisclosure:
         original. A feigned edge discloses nothing true, and harms the two people all the same.
     largest_posterior : float
         The surest that the intruder is of any pair.
-    mean_posterior : float
-        Mean over the original's edges of how sure the intruder is of them; 0 without edges. Compare with `density`.
-    density : float
-        The share of all pairs that are joined in the release: how sure an intruder without degrees is.
-    n_edges : int
-        Released edges.
     """
 
     true_share: float
     feigned_share: float
     largest_posterior: float
-    mean_posterior: float
-    density: float
-    n_edges: int
 
 
 @checked
@@ -77,30 +68,23 @@ def edge_disclosure(
     (0.75, 0.25)
     """
     released, before = as_network(release, "release"), as_network(original, "original")
-    if set(released.nodes) != set(before.nodes):
-        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
     released = relabelled(released, before)
     ids, posteriors = class_posteriors(released)
     u, v = released.edges()
     sure = posteriors[ids[u], ids[v]] >= certainty
     is_true = before.has_edges(u, v)
-    first, second = before.edges()
-    pairs = released.n_nodes * (released.n_nodes - 1) / 2
     n = max(released.n_edges, 1)
     return EdgeDisclosure(
         true_share=float((sure & is_true).sum() / n),
         feigned_share=float((sure & ~is_true).sum() / n),
         largest_posterior=float(posteriors.max(initial=0.0)),
-        mean_posterior=float(posteriors[ids[first], ids[second]].mean()) if len(first) else 0.0,
-        density=released.n_edges / pairs if pairs else 0.0,
-        n_edges=released.n_edges,
     )
 
 
 def class_posteriors(network: Network) -> tuple[IntArray, FloatArray]:
     """Return each node's class of degree, and the share of joined pairs between any two classes."""
     ids, joined, possible = class_pairs(network)
-    return ids, np.divide(joined, possible, out=np.zeros(joined.shape), where=possible > 0)
+    return ids, ratio(joined, possible)
 
 
 def class_pairs(network: Network) -> tuple[IntArray, IntArray, IntArray]:

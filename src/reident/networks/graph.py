@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import BoolArray, DataError, IntArray, is_row
-from reident.networks._reading import read_raw
+from reident.base import BoolArray, DataError, IntArray, check_names, is_row
+from reident.networks._reading import read_edges
 
 _MOST_NODES = 2**31 - 2
 
@@ -41,19 +41,14 @@ class Network:
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
-        if any(not isinstance(array, np.ndarray) or array.ndim != 1 for array in (self.indptr, self.indices)):
-            raise DataError("`indptr` and `indices` must be arrays of whole numbers, as `as_network` makes them")
-        if not is_row(self.nodes):
-            raise DataError(f"`nodes` must be a list of names, got {self.nodes!r}")
-        if len(self.indptr) != len(self.nodes) + 1:
-            raise DataError(
-                f"`indptr` must have one entry more than `nodes` ({len(self.nodes)}), got {len(self.indptr)}"
-            )
-        if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
-            raise DataError(
-                f"`indptr` must go from 0 to the number of `indices` ({len(self.indices)}), "
-                f"got {self.indptr[0]} to {self.indptr[-1]}"
-            )
+        arrays = self.indptr, self.indices
+        if (
+            not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in arrays)
+            or not is_row(self.nodes)
+            or len(self.indptr) != len(self.nodes) + 1
+            or (self.indptr[0], self.indptr[-1]) != (0, len(self.indices))
+        ):
+            raise DataError("`indptr`, `indices` and `nodes` must be compressed rows, as `as_network` makes them")
 
     @property
     def n_nodes(self) -> int:
@@ -149,10 +144,8 @@ class DirectedNetwork:
         """Return the graph with every direction forgotten."""
         if self.in_indices is self.out_indices:
             return Network(self.out_indptr, self.out_indices, self.nodes)
-        n = self.n_nodes
-        rows = [np.repeat(np.arange(n), np.diff(indptr)) for indptr in (self.out_indptr, self.in_indptr)]
-        keys = distinct(np.concatenate(rows) * np.int64(n) + np.concatenate([self.out_indices, self.in_indices]))
-        return Network(*_rows(keys // max(n, 1), keys % max(n, 1), n), self.nodes)
+        rows = _as_matrix(self.out_indptr, self.out_indices)
+        return Network(*_rows(rows + rows.T), self.nodes)
 
 
 def distinct(keys: IntArray) -> IntArray:
@@ -161,11 +154,33 @@ def distinct(keys: IntArray) -> IntArray:
     return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
 
 
-def _rows(sources: Any, ends: Any, n: int) -> tuple[IntArray, NDArray[np.int32]]:
-    """Return compressed rows of pairs that are ordered by source and then end."""
-    indptr = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(sources, minlength=n), out=indptr[1:])
-    return indptr, np.asarray(ends, np.int32)
+def _matrix(sources: Any, ends: Any, n: int) -> Any:
+    """Return how often each pair of rows is there, as compressed rows."""
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(len(sources), np.int8), (sources, ends)), shape=(n, n)).tocsr()
+
+
+def _rows(matrix: Any) -> tuple[IntArray, NDArray[np.int32]]:
+    """Return the pointers and the columns of a matrix in compressed rows, ascending in every row."""
+    matrix.sort_indices()
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
+
+
+def incidence(u: Any, v: Any, n: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where each node's edges begin, their numbers, ascending, and their other ends."""
+    ends = np.column_stack([u, v]).astype(np.int64)
+    order = np.argsort(ends.ravel().astype(np.min_scalar_type(n)), kind="stable")  # numpy sorts 16 bits by radix
+    indptr = np.append(0, np.cumsum(np.bincount(ends.ravel(), minlength=n)))
+    return indptr, order // 2, ends[:, ::-1].ravel()[order]
+
+
+def rows_of(network: Network | DirectedNetwork, nodes: Any, name: str) -> list[int]:
+    """Return the rows of nodes; one that the network lacks is refused."""
+    listed = check_names(nodes, name)
+    if absent := [node for node in listed if node not in network.positions]:
+        raise DataError(f"`{name}` must name nodes of the network, got {absent[0]!r}")
+    return [network.positions[node] for node in listed]
 
 
 def as_network(graph: Any, name: str = "graph") -> Network:
@@ -207,14 +222,15 @@ def read_network(
     path: str | Path, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Network:
     """Read an undirected graph from a file; see `reident.networks.read_graph`."""
-    raw = read_raw(path, columns, names=names, simplify=simplify)
-    return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
+    return network_from_edges(*read_edges(path, columns, names=names, simplify=simplify))
 
 
 def relabelled(network: Network, other: Network) -> Network:
-    """Return a network with its rows in the order of another's; both have the same nodes."""
+    """Return a release with its rows in the order of the original's; both have the same nodes."""
     if list(network.nodes) == list(other.nodes):
         return network
+    if set(network.nodes) != set(other.nodes):
+        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
     return reordered(network, np.array([other.positions[node] for node in network.nodes]), other.nodes)
 
 
@@ -257,14 +273,12 @@ def _from_networkx(graph: Any, name: str) -> Network:
         nodes = range(n)
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
-    indices = np.fromiter(ends, np.int32, int(indptr[-1]))
-    if indices.size and 0 <= indices.min() <= indices.max() < n:  # anything else is a flaw
-        indices = _sorted_rows(indptr, indices)
-    _reject_flaws(indptr, indices, nodes, name)
-    if graph.is_multigraph() and graph.number_of_edges() != len(indices) // 2:
+    rows = _as_matrix(indptr, np.fromiter(ends, np.int32, int(indptr[-1])))
+    network = _checked(Network(*_rows(rows), nodes), name)
+    if graph.is_multigraph() and graph.number_of_edges() != network.n_edges:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
         raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
-    return Network(indptr, indices, nodes)
+    return network
 
 
 def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
@@ -273,23 +287,21 @@ def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
     return csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=(indptr.size - 1,) * 2)
 
 
-def _sorted_rows(indptr: IntArray, indices: NDArray[np.int32]) -> NDArray[np.int32]:
-    rows = _as_matrix(indptr, indices)
-    rows.sort_indices()
-    return np.asarray(rows.indices, np.int32)
-
-
-def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:
-    from reident.kernels.networks.network import first_flaw
-
-    u, v, flaw = first_flaw(indptr, indices)
-    if flaw:
-        what = {
-            1: f"must not have self-loops, got one at {nodes[u]!r}",
-            2: f"must not have multiple edges, got more than one between {nodes[u]!r} and {nodes[v]!r}",
-            3: f"must be undirected, got an edge from {nodes[u]!r} to {nodes[v]!r} but none back",
-        }[int(flaw)]
-        raise DataError(f"`{name}` {what}")
+def _checked(network: Network, name: str) -> Network:
+    """Return a network if it has no loops, no repeated edges, and each edge in both directions."""
+    nodes, u, v = network.nodes, np.repeat(np.arange(network.n_nodes), network.degrees), network.indices
+    loops, again = np.flatnonzero(u == v), np.flatnonzero((np.diff(u) == 0) & (np.diff(v) == 0))
+    if loops.size:
+        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[u[loops[0]]]!r}")
+    if again.size:
+        a, b = nodes[u[again[0]]], nodes[v[again[0]]]
+        raise DataError(f"`{name}` must not have multiple edges, got more than one between {a!r} and {b!r}")
+    rows = network.to_scipy()
+    mirrored = _rows(rows.T.tocsr())
+    if not (np.array_equal(mirrored[0], network.indptr) and np.array_equal(mirrored[1], v)):
+        a, b = (nodes[ends[0]] for ends in (rows > rows.T).nonzero())
+        raise DataError(f"`{name}` must be undirected, got an edge from {a!r} to {b!r} but none back")
+    return network
 
 
 def _stored_rows(matrix: Any, name: str) -> Any:
@@ -307,31 +319,23 @@ def _from_scipy(matrix: Any, name: str) -> Network:
     rows = _stored_rows(matrix, name)
     if matrix.format == "coo" and matrix.tocsr().nnz != matrix.nnz:
         raise DataError(f"`{name}` must not have multiple edges, got {matrix.nnz - rows.nnz} repeated entries")
-    network = Network(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), range(matrix.shape[0]))
-    _reject_flaws(network.indptr, network.indices, network.nodes, name)
-    return network
+    return _checked(Network(*_rows(rows), range(matrix.shape[0])), name)
 
 
 def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
     """Return the network of distinct edges between rows 0 to n - 1, without checks."""
-    from scipy.sparse import coo_array
-
-    ends = np.concatenate([u, v]).astype(np.int32), np.concatenate([v, u]).astype(np.int32)
-    rows = coo_array((np.ones(ends[0].size, np.int8), ends), shape=(n, n)).tocsr()
-    rows.sort_indices()
-    indices = rows.indices.astype(np.int32, copy=False)
-    return Network(rows.indptr.astype(np.int64), indices, range(n) if nodes is None else nodes)
+    rows = _matrix(np.concatenate([u, v]).astype(np.int32), np.concatenate([v, u]).astype(np.int32), n)
+    return Network(*_rows(rows), range(n) if nodes is None else nodes)
 
 
 def edited(network: Network, added: tuple[Any, Any], removed: tuple[Any, Any]) -> Network:
     """Return a network with edges (u, v) added that it lacks, and others removed that it has."""
-    from scipy.sparse import coo_array
-
-    u, v = np.concatenate([*added, *removed]), np.concatenate([*added[::-1], *removed[::-1]])
-    change = np.repeat(np.array([1, -1], np.int8), [2 * len(added[0]), 2 * len(removed[0])])
-    rows = network.to_scipy() + coo_array((change, (u, v)), shape=(network.n_nodes,) * 2).tocsr()
+    first, second = (
+        _matrix(np.concatenate(ends), np.concatenate(ends[::-1]), network.n_nodes) for ends in (added, removed)
+    )
+    rows = network.to_scipy() + first - second
     rows.eliminate_zeros()
-    return Network(rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), network.nodes)
+    return Network(*_rows(rows), network.nodes)
 
 
 def is_directed(graph: Any) -> bool:
@@ -361,15 +365,10 @@ def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
 
 
 def _directed(sources: IntArray, ends: IntArray, nodes: Sequence[Hashable], name: str) -> DirectedNetwork:
-    n = len(nodes)
-    loops = np.flatnonzero(sources == ends)
+    loops, rows = np.flatnonzero(sources == ends), _matrix(sources, ends, len(nodes))
     if loops.size:
-        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[int(sources[loops[0]])]!r}")
-    forward = np.sort(sources * n + ends)
-    if (np.diff(forward) == 0).any():
-        key = int(forward[:-1][np.diff(forward) == 0][0])
-        raise DataError(
-            f"`{name}` must not have multiple edges, got more than one from {nodes[key // n]!r} to {nodes[key % n]!r}"
-        )
-    backward = np.sort(ends * n + sources)
-    return DirectedNetwork(*_rows(forward // n, forward % n, n), *_rows(backward // n, backward % n, n), nodes)
+        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[sources[loops[0]]]!r}")
+    if rows.nnz < len(sources):
+        a, b = (nodes[ends[0]] for ends in (rows != rows.sign()).nonzero())
+        raise DataError(f"`{name}` must not have multiple edges, got more than one from {a!r} to {b!r}")
+    return DirectedNetwork(*_rows(rows), *_rows(rows.T.tocsr()), nodes)

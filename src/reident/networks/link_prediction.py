@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable
 from typing import Annotated, Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import (
-    Choice,
     DataError,
     FloatArray,
     IntArray,
@@ -20,18 +20,10 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.networks.graph import Network, as_network, network_from_edges
-
-SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+from reident.networks.graph import Network, as_network, network_from_edges, rows_of
 
 
-@checked
-def link_scores(
-    graph: Any,
-    pairs: Iterable[tuple[Hashable, Hashable]] | None = None,
-    *,
-    score: Annotated[str, Choice(*SCORES)] = "cosine",
-) -> FloatArray:
+def link_scores(graph: Any, pairs: Iterable[tuple[Hashable, Hashable]] | None = None) -> FloatArray:
     """Score pairs of nodes by how much their neighbourhoods have in common.
 
     An edge that anonymisation added joins nodes that have little in common, and scores low; a pair whose edge it took
@@ -44,14 +36,11 @@ def link_scores(
         The released network.
     pairs : iterable of pairs of nodes, optional
         Default: all edges, in the order of `Network.edges`.
-    score : {"cosine", "jaccard", "common_neighbours", "adamic_adar", "resource_allocation"}
-        Common neighbours: their number; relative to the geometric mean of the two degrees (cosine) or to the union
-        (Jaccard); weighted by 1 / log(degree) or 1 / degree.
 
     Returns
     -------
     ndarray of float64, shape (pairs,)
-        >= 0.
+        Cosine: the number of common neighbours over the geometric mean of the two degrees.
 
     Raises
     ------
@@ -60,41 +49,26 @@ def link_scores(
     """
     network = as_network(graph)
     u, v = network.edges() if pairs is None else _rows_of(network, pairs)
-    return _scores(network, u, v, score)
+    rows, joined = network.to_scipy(), network.has_edges(u, v)
+    common = np.asarray(rows[u].multiply(rows[v]).sum(axis=1), np.float64)
+    du, dv = (network.degrees[ends] - joined for ends in (u, v))
+    scores: FloatArray = common / np.sqrt(np.maximum(du * dv, 1))
+    return scores
 
 
 def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tuple[IntArray, IntArray]:
-    listed, position = check_listed(pairs, "pairs"), network.positions
+    listed = check_listed(pairs, "pairs")
     for pair in listed:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise DataError(f"`pairs` must hold pairs of nodes, got {pair!r}")
-        for node in pair:
-            if node not in position:
-                raise DataError(f"`pairs` must name nodes of the graph, got {node!r}")
         if pair[0] == pair[1]:
             raise DataError(f"`pairs` must name two different nodes, got {pair!r}")
-    rows = np.array([(position[a], position[b]) for a, b in listed], np.int64).reshape(-1, 2)
+    rows = np.array(rows_of(network, itertools.chain(*listed), "pairs"), np.int64).reshape(-1, 2)
     return rows[:, 0], rows[:, 1]
 
 
-def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
-    rows = network.to_scipy()
-    degrees = np.maximum(network.degrees, 2).astype(np.float64)  # a common neighbour has two
-    weight = {"adamic_adar": 1 / np.log(degrees), "resource_allocation": 1 / degrees}.get(score, np.ones_like(degrees))
-    common = np.asarray(rows[u].multiply(rows[v]) @ weight)
-    if score not in ("cosine", "jaccard"):
-        return common
-    joined = network.has_edges(u, v)
-    du, dv = (network.degrees[ends] - joined for ends in (u, v))
-    if score == "cosine":
-        return common / np.sqrt(np.maximum(du * dv, 1))
-    return common / np.maximum(du + dv - common, 1)
-
-
 @checked
-def drop_unlikely_edges(
-    graph: Any, n: Annotated[int, Whole(0, unit="links")], *, score: Annotated[str, Choice(*SCORES)] = "cosine"
-) -> Network:
+def drop_unlikely_edges(graph: Any, n: Annotated[int, Whole(0, unit="links")]) -> Network:
     """Return the network without its most unlikely edges: anonymisation's additions undone in part.
 
     Parameters
@@ -104,8 +78,6 @@ def drop_unlikely_edges(
     n : int
         How many edges to drop, those of least score, for example as many as the method is known to add; of equal scores
         the first in the order of `Network.edges`.
-    score : str
-        As in `link_scores`.
 
     Returns
     -------
@@ -119,7 +91,7 @@ def drop_unlikely_edges(
     """
     network = as_network(graph)
     n = check_integer(n, "n", low=0, high=network.n_edges, why="the graph has no more edges")
-    keep = np.sort(np.argsort(link_scores(network, score=score), kind="stable")[n:])
+    keep = np.sort(np.argsort(link_scores(network), kind="stable")[n:])
     u, v = (ends[keep] for ends in network.edges())
     return network_from_edges(u, v, network.n_nodes, network.nodes)
 

@@ -17,7 +17,7 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.networks.graph import Network, as_network
+from reident.networks.graph import Network, as_network, incidence
 from reident.networks.planted_recovery import Recovery, search_plan
 from reident.networks.planted_subgraph import (
     REDRAWS,
@@ -132,16 +132,9 @@ def implant_by_cut(
         rigid = _holds_together(joined, b) and is_rigid(joined, degrees)
         if rigid:
             break
-    planted, names = plant(network, joined, [(target, x) for x, target in enumerate(wanted)])
-    return Plan(
-        network=planted,
-        nodes=names,
-        joined=joined,
-        degrees=degrees,
-        parent=np.full(k, -1),
-        links={network.nodes[target]: frozenset({x}) for x, target in enumerate(wanted)},
-        is_rigid=rigid,
-    )
+    outer = [(target, x) for x, target in enumerate(wanted)]
+    links = {target: frozenset({x}) for target, x in outer}
+    return plant(network, joined, outer, parent=np.full(k, -1), links=links, is_rigid=rigid)
 
 
 def _holds_together(joined: BoolArray, b: int) -> bool:
@@ -211,7 +204,7 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
 
     a, b = (np.asarray(ends, dtype=np.int64) for ends in (u, v))
     while True:
-        in_core = peel(*_rows(a, b, n), k)
+        in_core = peel(*incidence(a, b, n)[::2], k)
         inside = in_core[a] & in_core[b]
         a, b = a[inside], b[inside]
         group = np.arange(n)
@@ -219,7 +212,7 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
             group_a, group_b = group[a], group[b]
             crossing = group_a != group_b
             group_a, group_b = group_a[crossing], group_b[crossing]
-            root, has_merged = scan(*_rows(group_a, group_b, n), k)
+            root, has_merged = scan(*incidence(group_a, group_b, n)[::2], k)
             if not has_merged:
                 break
             group = root[group]
@@ -229,10 +222,3 @@ def _group_labels(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k: int) ->
         if not cut.any():
             return group
         a, b = a[~cut], b[~cut]
-
-
-def _rows(u: IntArray, v: IntArray, n: int) -> tuple[IntArray, IntArray]:
-    """Return pointers and neighbours, an edge as often as it is there."""
-    from_, to = np.concatenate([u, v]), np.concatenate([v, u])
-    order = np.argsort(from_.astype(np.min_scalar_type(n)), kind="stable")  # numpy sorts 16 bits by radix
-    return np.append(0, np.cumsum(np.bincount(from_, minlength=n))).astype(np.int64), to[order]

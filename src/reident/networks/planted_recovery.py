@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, IntArray, ParameterError, SearchLimitWarning, Whole, check_names, checked
-from reident.networks.graph import Network, as_directed_network, as_network
+from reident.base import DataError, IntArray, SearchLimitWarning, Whole, check_instance, checked, ratio
+from reident.networks.graph import Network, as_directed_network, as_network, rows_of
 from reident.networks.planted_subgraph import Plan, friends_by_links
 
 #: Exact placements after which a search stops.
@@ -39,8 +39,6 @@ class Recovery:
         Target -> its degree in the release: learned.
     edges : tuple of pairs
         Pairs of targets that are joined in the release: learned.
-    misfit : int
-        Of these placements: the sum of the deviations of degree, and one for each inner pair that differs. 0: exact.
     """
 
     mapping: Mapping[Hashable, Hashable]
@@ -50,7 +48,6 @@ class Recovery:
     n_tree: int
     degrees: Mapping[Hashable, int] = field(repr=False)
     edges: tuple[tuple[Hashable, Hashable], ...] = field(repr=False)
-    misfit: int
 
 
 @checked
@@ -99,8 +96,7 @@ def recover(
     more than the size of the tree, which is about the number of nodes with the degree of x_1.
     """
     network = as_network(released, "released")
-    if not isinstance(plan, Plan):
-        raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
+    check_instance(plan, "plan", Plan, "`implant` and `coalition` return it")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
     order = np.arange(len(plan.nodes))
     return search_plan(
@@ -119,19 +115,17 @@ def search_plan(
 
     inner = np.ascontiguousarray(plan.joined[np.ix_(order, order)])
     degrees, parent = (np.asarray(values, np.int64) for values in (plan.degrees[order], parent))
-    placements, misfit, n_tree, is_complete = find_planted(
+    placements, _, n_tree, is_complete = find_planted(
         network.indptr, network.indices, starts, degrees, parent, inner, *limits
     )
     if not is_complete and len(placements) < limits[2]:
         warnings.warn(
             f"the search tree reached {limits[3]} nodes: `is_unique` is not known", SearchLimitWarning, stacklevel=4
         )
-    return _recovery_of(network, plan, placements[:, np.argsort(order)], int(n_tree), int(misfit), bool(is_complete))
+    return _recovery_of(network, plan, placements[:, np.argsort(order)], int(n_tree), bool(is_complete))
 
 
-def _recovery_of(
-    network: Network, plan: Plan, placements: IntArray, n_tree: int, misfit: int, is_complete: bool
-) -> Recovery:
+def _recovery_of(network: Network, plan: Plan, placements: IntArray, n_tree: int, is_complete: bool) -> Recovery:
     unique = is_complete and len(placements) == 1
     targets = _find_targets(network, placements[0], plan) if unique else {}
     released_name = network.nodes.__getitem__
@@ -144,7 +138,6 @@ def _recovery_of(
         n_tree=n_tree,
         degrees={target: int(network.degrees[row]) for target, row in targets.items()},
         edges=tuple(edges),
-        misfit=misfit,
     )
 
 
@@ -204,18 +197,15 @@ def detectability(graph: Any, planted: Iterable[Hashable]) -> Detectability:
     directed = as_directed_network(graph)
     network = directed.undirected()
     suspects = np.zeros(network.n_nodes, np.bool_)
-    for node in check_names(planted, "planted"):
-        if node not in network.positions:
-            raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
-        suspects[network.positions[node]] = True
+    suspects[rows_of(network, planted, "planted")] = True
     if suspects.all() or not suspects.any():
         raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
     degrees = network.degrees.astype(np.float64)
     pairs = degrees * (degrees - 1) / 2
-    local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    local = ratio(triangles(network.indptr, network.indices), pairs)
     out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
     returned = out + back - network.degrees
-    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
+    one_sided = ratio(out - returned, out)
     n_pairs = suspects.sum() * (~suspects).sum()
     smallest = suspects.sum() * (suspects.sum() + 1) / 2
     ranks = (rankdata(score)[suspects].sum() for score in (degrees, -local, one_sided))

@@ -18,11 +18,10 @@ from reident.base import (
     Whole,
     afford,
     check_integer,
-    check_names,
     check_rng,
     checked,
 )
-from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.graph import Network, as_network, network_from_edges, rows_of
 
 #: How often a pattern may be drawn: a draw takes up to a millisecond.
 REDRAWS = Whole(0, 100_000, why="for few planted nodes no draw may do")
@@ -123,43 +122,39 @@ def implant(
             break
     outer = [(target, x) for target, members in zip(wanted, links, strict=True) for x in sorted(members)]
     outer += [(other, x) for x, others in enumerate(fillers) for other in others]
-    planted, names = plant(network, joined, outer)
-    return Plan(
-        network=planted,
-        nodes=names,
-        joined=joined,
-        degrees=degrees,
-        parent=np.arange(-1, k - 1),
-        links={network.nodes[target]: members for target, members in zip(wanted, links, strict=True)},
-        is_rigid=rigid,
-    )
+    path, sets = np.arange(-1, k - 1), dict(zip(wanted, links, strict=True))
+    return plant(network, joined, outer, parent=path, links=sets, is_rigid=rigid)
 
 
 def plant(
-    network: Network, joined: BoolArray, outer: Sequence[tuple[int, int]]
-) -> tuple[Network, tuple[Hashable, ...]]:
-    """Return the network with new nodes joined as H is, and to others as pairs (row, new node) say; and their names."""
+    network: Network,
+    joined: BoolArray,
+    outer: Sequence[tuple[int, int]],
+    *,
+    parent: IntArray,
+    links: Mapping[int, frozenset[int]],
+    is_rigid: bool,
+) -> Plan:
+    """Return the plan of new nodes joined as H is, and to others as pairs (row, new node) say; `links` are by row."""
     n, k = network.n_nodes, len(joined)
-    links = np.array([(row, n + x) for row, x in outer], np.int64).reshape(-1, 2)
-    added = np.concatenate([np.argwhere(np.triu(joined)) + n, links])
+    outside = np.array([(row, n + x) for row, x in outer], np.int64).reshape(-1, 2)
+    added = np.concatenate([np.argwhere(np.triu(joined)) + n, outside])
     u, v = network.edges()
     names = _new_names(network, k)
     nodes = range(n + k) if isinstance(network.nodes, range) else [*network.nodes, *names]
-    ends = np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]])
-    return network_from_edges(*ends, n + k, nodes), names
+    planted = network_from_edges(np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]]), n + k, nodes)
+    by_name = {network.nodes[row]: members for row, members in links.items()}
+    return Plan(planted, names, joined, planted.degrees[n:], parent, by_name, is_rigid)
 
 
 def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
     """Return the rows of distinct nodes of a network."""
-    listed = check_names(nodes, name)
-    if not listed:
+    rows = rows_of(network, nodes, name)
+    if not rows:
         raise ParameterError(f"`{name}` must name at least one node, got none")
-    for target in listed:
-        if target not in network.positions:
-            raise DataError(f"`{name}` must be nodes of the graph, got {target!r}")
-    if len(set(listed)) < len(listed):
+    if len(set(rows)) < len(rows):
         raise DataError(f"`{name}` must be distinct, got one of them twice")
-    return [network.positions[target] for target in listed]
+    return rows
 
 
 def _choose_links(count: int, outside: IntArray, rng: np.random.Generator) -> list[frozenset[int]]:
@@ -242,8 +237,6 @@ def _is_sturdy(joined: BoolArray, links: Sequence[frozenset[int]]) -> bool:
 
 
 def _new_names(network: Network, k: int) -> tuple[Hashable, ...]:
-    if isinstance(network.nodes, range):
-        return tuple(range(network.n_nodes, network.n_nodes + k))
     if all(type(node) is int for node in network.nodes):
         first = max((node for node in network.nodes if isinstance(node, int)), default=-1) + 1
         return tuple(range(first, first + k))
@@ -284,15 +277,9 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
     inner = inner[np.ix_(order, order)]
     owners = friends_by_links(network, rows)
     degrees = network.degrees[rows]
-    return Plan(
-        network=network,
-        nodes=tuple(network.nodes[row] for row in rows),
-        joined=inner,
-        degrees=degrees,
-        parent=parent,
-        links={network.nodes[friends[0]]: link_set for link_set, friends in owners.items() if len(friends) == 1},
-        is_rigid=is_rigid(inner, degrees),
-    )
+    links = {network.nodes[friends[0]]: link_set for link_set, friends in owners.items() if len(friends) == 1}
+    members = tuple(network.nodes[row] for row in rows)
+    return Plan(network, members, inner, degrees, parent, links, is_rigid(inner, degrees))
 
 
 def friends_by_links(network: Network, rows: list[int]) -> dict[frozenset[int], list[int]]:

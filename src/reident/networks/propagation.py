@@ -21,7 +21,7 @@ from reident.base import (
     check_names,
     checked,
 )
-from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed
+from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed, rows_of
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,6 @@ def propagate(
     seeds: Mapping[Hashable, Hashable],
     *,
     theta: Annotated[float, Real(0)] = 0.5,
-    crawled_release: Iterable[Hashable] | None = None,
-    crawled_known: Iterable[Hashable] | None = None,
     max_sweeps: Annotated[int, Whole(1, unit="sweeps")] = 100,
 ) -> Propagation:
     """Re-identify the nodes of a released network from a second, overlapping one and a few known pairs.
@@ -70,8 +68,6 @@ def propagate(
     theta : float
         The least eccentricity: (largest - second largest) / standard deviation of the scores over all nodes, zeros
         included.
-    crawled_release, crawled_known : iterable of nodes, optional
-        Directed networks: the nodes whose outgoing links are known. Default: all that have any.
     max_sweeps : int
         A limit to the sweeps.
 
@@ -93,10 +89,10 @@ def propagate(
 
     Notes
     -----
-    vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known (10.2
-    defines it the other way round: erratum 15, as are the next two); the spread in the eccentricity is over all
-    candidates; the mapping stays injective (a pair that wins the check both ways displaces older ones); nodes are
-    visited by falling degree; an inverted index over mapped neighbours gives the same scores as
+    vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known, of all
+    nodes that have any (10.2 defines it the other way round: erratum 15, as are the next two); the spread in the
+    eccentricity is over all candidates; the mapping stays injective (a pair that wins the check both ways displaces
+    older ones); nodes are visited by falling degree; an inverted index over mapped neighbours gives the same scores as
     comparing all pairs. Time per sweep: sum over the edges of the degrees of the partners.
     """
     directed = is_directed(release)
@@ -107,13 +103,10 @@ def propagate(
         for graph, name in ((release, "release"), (known, "known"))
     )
     rows = _check_seeds(seeds, released, background)
-    sides = [
-        _side(released, directed, crawled_release, "crawled_release"),
-        _side(background, directed, crawled_known, "crawled_known"),
-    ]
+    sides = [_side(network, directed) for network in (released, background)]
     ahead = np.full(released.n_nodes, -1, np.int64)
     back = np.full(background.n_nodes, -1, np.int64)
-    ahead[rows[:, 0]] = rows[:, 1]
+    ahead[rows[0]] = rows[1]
     order = np.argsort(-np.diff(sides[0][4]), kind="stable")
     from reident.kernels.networks.propagation import propagate_mapping
 
@@ -124,48 +117,29 @@ def propagate(
     mapping = {
         released.nodes[u]: background.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)
     }
-    return Propagation(mapping, len(rows), bool(is_converged))
+    return Propagation(mapping, len(seeds), bool(is_converged))
 
 
 def _check_seeds(
     seeds: Mapping[Hashable, Hashable], released: DirectedNetwork, background: DirectedNetwork
 ) -> IntArray:
-    if not isinstance(seeds, Mapping):
-        raise DataError(f"`seeds` must map nodes of `release` to nodes of `known`, got {type(seeds).__name__}")
+    check_mapping(seeds, "seeds")
     if not seeds:
         raise DataError("`seeds` must hold at least one pair: there would be nothing to spread")
-    for node, partner in seeds.items():
-        if node not in released.positions:
-            raise DataError(f"`seeds` must map nodes of `release`, got {node!r}")
-        if partner not in background.positions:
-            raise DataError(f"`seeds` must map to nodes of `known`, got {partner!r} for {node!r}")
-    owners: dict[Hashable, Hashable] = {}
-    for node, partner in seeds.items():
-        if partner in owners:
-            raise DataError(
-                f"`seeds` must not contradict one another, got {partner!r} for both {owners[partner]!r} and {node!r}"
-            )
-        owners[partner] = node
-    return np.array([(released.positions[u], background.positions[v]) for u, v in seeds.items()], np.int64)
+    rows = np.array([rows_of(released, seeds, "seeds"), rows_of(background, seeds.values(), "seeds")], np.int64)
+    if len(set(rows[1].tolist())) < len(seeds):
+        twice = background.nodes[int(np.bincount(rows[1]).argmax())]
+        raise DataError(f"`seeds` must not contradict one another, got {twice!r} for more than one node")
+    return rows
 
 
 def _side(
-    network: DirectedNetwork, directed: bool, crawled: Iterable[Hashable] | None, name: str
+    network: DirectedNetwork, directed: bool
 ) -> tuple[IntArray, Any, IntArray, Any, IntArray, Any, BoolArray, bool]:
-    """Return the rows of one network as the kernel takes them."""
-    both, known = network.undirected(), np.diff(network.out_indptr) > 0
-    if not directed:
-        if crawled is not None:
-            raise DataError(f"`{name}` is for directed networks: an undirected link is known from both ends")
-        known = np.ones(network.n_nodes, np.bool_)
-    elif crawled is not None:
-        known = np.zeros(network.n_nodes, np.bool_)
-        for node in check_names(crawled, name):
-            if node not in network.positions:
-                raise DataError(f"`{name}` must name nodes of the network, got {node!r}")
-            known[network.positions[node]] = True
+    """Return the rows of one network as the kernel takes them; pages with links are taken for crawled."""
+    both, crawled = network.undirected(), (np.diff(network.out_indptr) > 0) | (not directed)
     rows = network.in_indptr, network.in_indices, network.out_indptr, network.out_indices, both.indptr, both.indices
-    return *rows, known, bool(known.all())
+    return *rows, crawled, bool(crawled.all())
 
 
 @dataclass(frozen=True)

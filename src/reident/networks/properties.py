@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import Choice, RNGLike, SearchLimitWarning, Whole, check_integer, check_rng, checked
+from reident.base import Choice, RNGLike, Whole, check_integer, check_rng, checked
 from reident.networks.graph import Network, as_network
 
 _EXACT_LIMIT = 10_000
@@ -176,52 +175,6 @@ def _bound(network: Network, searches: int) -> tuple[int, int]:
         bounds = bound_diameter(network.indptr, network.indices, members[component], searches)
         low, high = max(low, int(bounds[0])), max(high, int(bounds[1]))
     return low, max(low, high)
-
-
-def average_path_length(
-    graph: Any, *, exact_limit: Annotated[int, Whole(0, unit="nodes")] = _EXACT_LIMIT, rng: RNGLike = 0
-) -> float:
-    """Return the average path length (7.4); beyond `exact_limit` nodes an estimate (see `path_lengths`).
-
-    Parameters
-    ----------
-    graph, exact_limit, rng
-        As for `path_lengths`.
-
-    Returns
-    -------
-    float
-        Mean over all pairs; one without a path counts 0 (`PathLengths.average`).
-    """
-    return path_lengths(graph, exact_limit=exact_limit, searches=1, rng=rng).average
-
-
-def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200) -> int:
-    """Return the largest distance between two nodes that have a path (7.5).
-
-    Parameters
-    ----------
-    graph, exact_limit, searches
-        As for `path_lengths`.
-
-    Returns
-    -------
-    int
-        In edges.
-
-    Warns
-    -----
-    SearchLimitWarning
-        If the bounds have not met after `searches` searches; the lower one is returned.
-    """
-    lengths = path_lengths(graph, exact_limit=exact_limit, n_sources=2, searches=searches)
-    if lengths.diameter_low < lengths.diameter_high:
-        warnings.warn(
-            f"the diameter lies between {lengths.diameter_low} and {lengths.diameter_high}: a limit was reached",
-            SearchLimitWarning,
-            stacklevel=2,
-        )
-    return lengths.diameter_low
 
 
 def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:

@@ -38,13 +38,10 @@ class Seeds:
     n_candidates : int
         ``"matching"``, ``"spectral"``: nodes of each network that were matched; ``"clique"``: cliques of the release
         that fit.
-    score : float
-        ``"matching"``: correlation of the two cosine matrices under the matching; else nan.
     """
 
     mapping: dict[Hashable, Hashable] = field(repr=False)
     n_candidates: int
-    score: float
 
 
 @checked
@@ -111,7 +108,7 @@ def find_seeds(
     if method == "spectral":
         match = spectral_match(released, background)
         sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
-        return Seeds(sure, len(match.mapping), float("nan"))
+        return Seeds(sure, len(match.mapping))
     if method == "matching":
         return _match(released, background, min(n, released.n_nodes, background.n_nodes), theta, rank, generator)
     return _find_clique(released, background, _grow_clique(background, clique_size, generator), tolerance)
@@ -155,10 +152,9 @@ def _match(
     partner = _refined(partner, lambda at: linear_sum_assignment(costs(first, second[:, at]))[1], 20)
     distances = costs(first, second[:, partner])
     keep = _stands_out(-distances, partner, theta) & _stands_out(-distances.T, np.argsort(partner), theta)[partner]
-    score = float(np.corrcoef(first.ravel(), second[np.ix_(partner, partner)].ravel())[0, 1]) if first.any() else 0.0
     rows = np.flatnonzero(keep)
     mapping = {released.nodes[int(tops[0][i])]: background.nodes[int(tops[1][partner[i]])] for i in rows}
-    return Seeds(mapping, n, score)
+    return Seeds(mapping, n)
 
 
 def _refined(start: IntArray, better: Callable[[IntArray], IntArray], rounds: int) -> IntArray:
@@ -228,7 +224,7 @@ def _find_clique(released: Network, background: Network, members: list[int], tol
     mapping = {}
     if len(partial) == 1:
         mapping = {released.nodes[u]: background.nodes[v] for u, v in zip(partial[0], members, strict=True)}
-    return Seeds(mapping, len(partial), float("nan"))
+    return Seeds(mapping, len(partial))
 
 
 _EMPTY = Propagation({}, 0, True)

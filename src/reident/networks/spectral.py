@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.base import DataError, FloatArray, IntArray, Real, Whole, checked
+from reident.base import DataError, FloatArray, IntArray
 from reident.networks.graph import Network, as_network
 
 #: Beyond so many nodes the dense matrices do not fit a small machine.
 _MOST_NODES = 6000
+
+#: How far apart two eigenvalues may lie and still speak for the same direction, in square roots of the mean degree.
+_ETA = 0.2
+
+#: At most so many assignments by the cosine similarity of neighbourhoods under the match before.
+_ROUNDS = 10
 
 #: Decimals of a similarity, relative to the largest, that are the same on every processor.
 _DIGITS = 9
@@ -33,14 +39,7 @@ class SpectralMatch(NamedTuple):
     margins: dict[Hashable, float]
 
 
-@checked
-def spectral_match(
-    release: Any,
-    known: Any,
-    *,
-    eta: Annotated[float, Real(0, open_low=True)] = 0.2,
-    rounds: Annotated[int, Whole(0)] = 10,
-) -> SpectralMatch:
+def spectral_match(release: Any, known: Any) -> SpectralMatch:
     """Match the nodes of two overlapping networks by all their eigenvectors (GRAMPA), and refine by neighbours.
 
     Where an anonymiser rewires the hubs, starts from the largest degrees fail (`find_seeds`); the spectrum looks at all
@@ -50,11 +49,6 @@ def spectral_match(
     ----------
     release, known : whatever `as_network` takes
         The released network and the attacker's, undirected, at most 6,000 nodes each.
-    eta : float
-        How far apart two eigenvalues may lie and still speak for the same direction, in units of the square root of the
-        mean degree.
-    rounds : int
-        At most so many assignments by the cosine similarity of neighbourhoods under the match before.
 
     Returns
     -------
@@ -63,7 +57,7 @@ def spectral_match(
     Raises
     ------
     DataError, ParameterError
-        For networks without nodes or too large for dense matrices, or parameters out of range.
+        For networks without nodes or too large for dense matrices.
 
     Notes
     -----
@@ -74,9 +68,9 @@ def spectral_match(
     from scipy.optimize import linear_sum_assignment
 
     released, background = _read(release, "release"), _read(known, "known")
-    similarity = _steady(_spectral(released, background, eta))
+    similarity = _steady(_spectral(released, background, _ETA))
     rows, columns = linear_sum_assignment(similarity, maximize=True)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         similarity = _by_neighbours(released, background, rows, columns)
         before = columns
         rows, columns = linear_sum_assignment(similarity, maximize=True)

@@ -163,22 +163,3 @@ def permute_rows(bits, order, rank):
                 out[i, u >> 6] |= bit(u)
                 word &= word - ONE
     return out
-
-
-@jit
-def unpack_lists(bits, degrees):
-    """Return the adjacency lists (indptr, indices) of a packed graph with vertices of these degrees."""
-    n, words = bits.shape
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    for v in range(n):
-        indptr[v + 1] = indptr[v] + degrees[v]
-    indices = np.empty(indptr[n], dtype=np.int32)
-    at = 0
-    for v in range(n):
-        for w in range(words):
-            word = bits[v, w]
-            while word != ZERO:
-                indices[at] = (w << 6) + lowest_bit(word)
-                at += 1
-                word &= word - ONE
-    return indptr, indices

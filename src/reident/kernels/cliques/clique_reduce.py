@@ -107,53 +107,19 @@ def prune_lists(starts, prefixes, shared, need):
 
 
 @jit
-def pack_prefixes(starts, prefixes, rank, n_kept):
-    """Pack the graph of the prefixes as rows of bits; vertices of negative rank are left out with their edges."""
-    rows = np.zeros((n_kept, (n_kept + 63) >> 6), dtype=np.uint64)
+def pack_prefixes(starts, prefixes, row, n_rows, place, n_core):
+    """Return the neighbours in a core of vertices v in rows of bits, row `row[v]`; `place` is that in the core.
+
+    `row` and `place` are negative for vertices without a row, and for those outside the core.
+    """
+    rows = np.zeros((n_rows, (n_core + 63) >> 6), dtype=np.uint64)
     for v in range(starts.shape[0] - 1):
-        i = rank[v]
-        for p in range(starts[v], starts[v + 1]):
-            j = rank[prefixes[p]]
-            if i >= 0 and j >= 0:
-                rows[i, j >> 6] |= bit(j)
-                rows[j, i >> 6] |= bit(i)
-    return rows
-
-
-@jit
-def select_prefixes(starts, prefixes, n_remaining):
-    """Return the prefixes of the graph that the kept vertices induce, all vertices keeping their numbers."""
-    n = starts.shape[0] - 1
-    starts_out = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        inside = 0
-        if n_remaining[i]:
-            for p in range(starts[i], starts[i + 1]):
-                inside += n_remaining[prefixes[p]]
-        starts_out[i + 1] = starts_out[i] + inside
-    out = np.empty(starts_out[n], dtype=np.int32)
-    at = 0
-    for i in range(n):
-        if n_remaining[i]:
-            for p in range(starts[i], starts[i + 1]):
-                if n_remaining[prefixes[p]]:
-                    out[at] = prefixes[p]
-                    at += 1
-    return starts_out, out
-
-
-@jit
-def core_rows_lists(starts, prefixes, place, n_core):
-    """Return each vertex's neighbours in the core as rows over its members; `place` is negative for the others."""
-    n = starts.shape[0] - 1
-    rows = np.zeros((n, (n_core + 63) >> 6), dtype=np.uint64)
-    for v in range(n):
         for p in range(starts[v], starts[v + 1]):
             u = prefixes[p]
-            if place[u] >= 0:
-                rows[v, place[u] >> 6] |= bit(place[u])
-            if place[v] >= 0:
-                rows[u, place[v] >> 6] |= bit(place[v])
+            if row[v] >= 0 and place[u] >= 0:
+                rows[row[v], place[u] >> 6] |= bit(place[u])
+            if row[u] >= 0 and place[v] >= 0:
+                rows[row[u], place[v] >> 6] |= bit(place[v])
     return rows
 
 

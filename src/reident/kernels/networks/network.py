@@ -1,4 +1,4 @@
-"""Graphs as compressed rows: checking, triangles and distances."""
+"""Graphs as compressed rows: edges, triangles and distances."""
 
 from __future__ import annotations
 
@@ -19,28 +19,6 @@ def has_edge(indptr, indices, u, v):
         else:
             high = middle
     return low < indptr[u + 1] and indices[low] == v
-
-
-@jit
-def first_flaw(indptr, indices):
-    """Return the first (u, v, flaw): 1 a loop, 2 a repeated edge, 3 an edge without its mirror; flaw 0 for none."""
-    # Rows are sorted: the mirrors of v's edges are met in the order of v's row, unless one is missing.
-    n = indptr.shape[0] - 1
-    awaited = np.empty(n, np.int64)
-    for u in range(n):
-        awaited[u] = indptr[u]
-    for u in range(n):
-        for p in range(indptr[u], indptr[u + 1]):
-            v = indices[p]
-            if v == u:
-                return u, v, 1
-            if p > indptr[u] and indices[p - 1] == v:
-                return u, v, 2
-            if awaited[v] < indptr[v + 1] and indices[awaited[v]] == u:
-                awaited[v] += 1
-            elif not has_edge(indptr, indices, v, u):
-                return u, v, 3
-    return -1, -1, 0
 
 
 @jit
