@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
+from reident.kernels.tables.nearest import build_tree
 
-#: Records in a leaf of the tree, at most.
-_LEAF = 16
+_NEAREST, _FARTHEST = 1.0, -1.0
 
 
 @jit
@@ -37,36 +36,36 @@ def mdav_clusters(points, k):
     """
     n, p = points.shape
     clusters = np.full(n, -1, np.int64)
-    members, starts, counts, low, high = _tree(points)
-    leaf_of = np.empty(n, np.int64)
-    first_leaf = counts.size // 2
-    for leaf in range(first_leaf, counts.size):
-        for place in range(starts[leaf], starts[leaf] + counts[leaf]):
-            leaf_of[members[place]] = leaf
+    members, spans, low, high = build_tree(points, np.ones(p))
+    parents, leaf_of = np.full(len(spans), -1, np.int64), np.empty(n, np.int64)
+    for node in range(len(spans)):
+        child = spans[node, 2]
+        if child > 0:
+            parents[child] = parents[child + 1] = node
+            continue
+        for place in range(spans[node, 0], spans[node, 1]):
+            leaf_of[members[place]] = node
     total, rest = np.zeros(p), np.zeros(p)
     for i in range(n):
         _add(total, rest, points[i], 1.0)
-    nearest = np.empty(k, np.int64)
+    stack, bounds = np.empty(len(spans) + 1, np.int64), np.empty(len(spans) + 1)
+    first, nearest = np.empty(1, np.int64), np.empty(k, np.int64)
     distances = np.empty(k)
-    stack, bounds = np.empty(2 * counts.size, np.int64), np.empty(2 * counts.size)
     size, label = n, 0
     while size >= 2 * k:
-        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack, bounds)
-        several = size >= 3 * k
-        centre = points[r]
-        for _ in range(2):
-            _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances)
+        _search(points, (total + rest) / size, members, spans, low, high, stack, bounds, _FARTHEST, first, distances)
+        start = points[first[0]]
+        for later in range(1 + np.int64(size >= 3 * k)):
+            if later > 0:
+                _search(points, start, members, spans, low, high, stack, bounds, _FARTHEST, first, distances)
+            centre = points[first[0]]
+            _search(points, centre, members, spans, low, high, stack, bounds, _NEAREST, nearest, distances)
             for record in nearest:
                 clusters[record] = label
                 _add(total, rest, points[record], -1.0)
-                _remove(points, record, leaf_of[record], members, starts, counts, low, high)
+                _remove(points, record, leaf_of[record], members, spans, parents, low, high)
             label += 1
             size -= k
-            if not several:
-                break
-            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack, bounds)]
-        if not several:
-            break
     for i in range(n):
         if clusters[i] < 0:
             clusters[i] = label
@@ -105,139 +104,66 @@ def _square(points, record, centre):
 
 
 @jit
-def _tree(points):
-    """Halve the records along the widest column, again and again, down to leaves.
-
-    Node i has the children 2i + 1 and 2i + 2. Returned are the records leaf by leaf, and each node's first place,
-    number of records, and box.
-    """
-    n, p = points.shape
-    levels = 0
-    while n > (_LEAF << levels):
-        levels += 1
-    n_nodes = (2 << levels) - 1
-    members = np.empty(n, np.int64)
-    for i in range(n):
-        members[i] = i
-    starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
-    low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
-    counts[0] = n
-    for node in range(n_nodes):
-        start, count = starts[node], counts[node]
-        _enclose(points, members[start : start + count], low[node], high[node])
-        widest = 0
-        for c in range(p):
-            if high[node, c] - low[node, c] > high[node, widest] - low[node, widest]:
-                widest = c
-        if node < n_nodes // 2:
-            part = members[start : start + count].copy()
-            values = np.empty(count)
-            for i in range(count):
-                values[i] = points[part[i], widest]
-            order = argsort(values)
-            for i in range(count):
-                members[start + i] = part[order[i]]
-            half = count // 2
-            starts[2 * node + 1], counts[2 * node + 1] = start, half
-            starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
-    return members, starts, counts, low, high
-
-
-@jit
-def _remove(points, record, leaf, members, starts, counts, low, high):
+def _remove(points, record, leaf, members, spans, parents, low, high):
     """Take a record out of its leaf; the boxes above shrink to the remaining records."""
-    start, last = starts[leaf], starts[leaf] + counts[leaf] - 1
+    start, last = spans[leaf, 0], spans[leaf, 1] - 1
     for place in range(start, last + 1):
         if members[place] == record:
             members[place], members[last] = members[last], members[place]
             break
-    counts[leaf] -= 1
+    spans[leaf, 1] = last
     _enclose(points, members[start:last], low[leaf], high[leaf])
-    node = leaf
-    while node > 0:
-        node = (node - 1) // 2
-        counts[node] -= 1
+    node = parents[leaf]
+    while node >= 0:
+        child = spans[node, 2]
         for c in range(points.shape[1]):
-            low[node, c] = min(low[2 * node + 1, c], low[2 * node + 2, c])
-            high[node, c] = max(high[2 * node + 1, c], high[2 * node + 2, c])
+            low[node, c] = min(low[child, c], low[child + 1, c])
+            high[node, c] = max(high[child, c], high[child + 1, c])
+        node = parents[node]
 
 
 @jit
-def _farthest(points, centre, members, starts, counts, low, high, stack, bounds):
-    """Return the record farthest from a point; of equally far ones the first."""
-    p = points.shape[1]
-    best, best_distance = -1, -1.0
-    first_leaf = counts.size // 2
-    stack[0], bounds[0] = 0, np.inf
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        if counts[node] == 0 or bounds[depth] < best_distance:
-            continue
-        if node >= first_leaf:
-            for place in range(starts[node], starts[node] + counts[node]):
-                record = members[place]
-                distance = _square(points, record, centre)
-                if distance > best_distance or (distance == best_distance and record < best):
-                    best, best_distance = record, distance
-            continue
-        for child in range(2 * node + 1, 2 * node + 3):
-            if counts[child] > 0:
-                # No distance to a record of the box is greater, rounding included.
-                bound = 0.0
-                for c in range(p):
-                    step = max(high[child, c] - centre[c], centre[c] - low[child, c])
-                    bound += step * step
-                stack[depth], bounds[depth] = child, bound
-                depth += 1
-        # The farther one is looked at first.
-        if depth > 1 and stack[depth - 2] == 2 * node + 1 and bounds[depth - 2] > bounds[depth - 1]:
-            stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
-            bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]
-    return best
+def _search(points, centre, members, spans, low, high, stack, bounds, sign, found, scores):
+    """Write the records nearest to a point (`sign` 1) or farthest (-1) into `found`; of equally far ones the first.
 
-
-@jit
-def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances):
-    """Write the k records nearest to a point into `nearest`, by distance, then by place in the table."""
-    k, p = nearest.size, points.shape[1]
+    A score is the squared distance times the sign; the least come first.
+    """
+    k, p = found.size, points.shape[1]
     count = 0
-    first_leaf = counts.size // 2
-    stack[0], bounds[0] = 0, 0.0
+    stack[0], bounds[0] = 0, -np.inf
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or (count == k and bounds[depth] > distances[k - 1]):
+        if low[node, 0] > high[node, 0] or (count == k and bounds[depth] > scores[k - 1]):  # emptied, or too far
             continue
-        if node >= first_leaf:
-            for at in range(starts[node], starts[node] + counts[node]):
+        child = spans[node, 2]
+        if child == 0:
+            for at in range(spans[node, 0], spans[node, 1]):
                 record = members[at]
-                distance = _square(points, record, centre)
+                score = sign * _square(points, record, centre)
                 place = count
                 while place > 0 and (
-                    distance < distances[place - 1]
-                    or (distance == distances[place - 1] and record < nearest[place - 1])
+                    score < scores[place - 1] or (score == scores[place - 1] and record < found[place - 1])
                 ):
                     place -= 1
                 if place == k:
                     continue
                 for later in range(min(count, k - 1), place, -1):
-                    distances[later], nearest[later] = distances[later - 1], nearest[later - 1]
-                distances[place], nearest[place] = distance, record
+                    scores[later], found[later] = scores[later - 1], found[later - 1]
+                scores[place], found[place] = score, record
                 count = min(count + 1, k)
             continue
-        for child in range(2 * node + 2, 2 * node, -1):
-            if counts[child] > 0:
-                # No distance to a record of the box is smaller, rounding included.
-                bound = 0.0
-                for c in range(p):
-                    step = max(low[child, c] - centre[c], centre[c] - high[child, c], 0.0)
-                    bound += step * step
-                stack[depth], bounds[depth] = child, bound
-                depth += 1
-        # The nearer one is looked at first.
-        if depth > 1 and stack[depth - 2] == 2 * node + 2 and bounds[depth - 1] > bounds[depth - 2]:
+        for box in range(child, child + 2):
+            # No score of a record of the box is less, rounding included.
+            bound = 0.0
+            for c in range(p):
+                below, above = low[box, c] - centre[c], centre[c] - high[box, c]
+                step = max(below, above, 0.0) if sign > 0 else min(below, above)
+                bound += step * step
+            stack[depth], bounds[depth] = box, sign * bound
+            depth += 1
+        # The more promising one is looked at first.
+        if bounds[depth - 1] > bounds[depth - 2]:
             stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
             bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]

@@ -39,7 +39,7 @@ def build_tree(points, split_weights):
 
     Notes
     -----
-    Time O(m log^2 m), memory O(m p). A node whose points agree in all weighted columns is a leaf of any size.
+    Time O(m log^2 m), memory O(m p).
     """
     m, p = points.shape
     capacity = 4 * (m // _LEAF + 1)
@@ -55,7 +55,7 @@ def build_tree(points, split_weights):
     while node < nodes:
         first, last = spans[node, 0], spans[node, 1]
         widest = 0.0
-        axis = -1
+        axis = 0
         for c in range(p):
             lowest = points[order[first], c]
             greatest = lowest
@@ -69,7 +69,7 @@ def build_tree(points, split_weights):
             if extent > widest:
                 widest = extent
                 axis = c
-        if last - first > _LEAF and axis >= 0:
+        if last - first > _LEAF:
             part = order[first:last].copy()
             values = np.empty(last - first)
             for i in range(last - first):

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from reident.base import FloatArray
 from reident.tables.choquet._benders import Solution
-from reident.tables.choquet._learning_problem import LearningProblem, mean_rows
+from reident.tables.choquet._learning_problem import LearningProblem, choquet_rows, mean_rows
 from reident.tables.choquet._margin_oracle import quiet_solver
-from reident.tables.choquet.fuzzy_measure import zeta_transform
 
 
 def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem, deadline: float) -> Solution:
@@ -25,12 +24,18 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them, and are
     not scaled further. Blocks are all records here, impossible ones included.
     """
-    (n, p), model, eps = release.shape, problem.model, problem.eps
-    size = p if model == "weighted_mean" else 2**p - 1
-    rows = _all_rows(release, known, model)
-    blocks = np.repeat(np.arange(n), len(known) - 1)
+    (n, p), eps, is_mean = release.shape, problem.eps, problem.model == "weighted_mean"
+    masks = np.arange(2**p)
+    # x is linear in the variables: weights themselves, or the values of a measure in its Moebius values
+    to_x = np.eye(p) if is_mean else (masks[1:] & ~masks[:, None] == 0).astype(np.float64)
+    size = to_x.shape[1]
+    blocks, rivals = np.nonzero(~np.eye(n, len(known), dtype=bool))
+    index, value, *_ = (mean_rows if is_mean else choquet_rows)(release, known, blocks, rivals)
+    starts = np.arange(0, value.size + 1, value.shape[1])
+    rows = sparse.csr_array(sparse.csr_array((value.ravel(), index.ravel(), starts), (blocks.size, len(to_x))) @ to_x)
     switch = sparse.csr_array((np.full(blocks.size, 1.0 + eps), (np.arange(blocks.size), blocks)), (blocks.size, n))
-    shape = _structure(p, model)
+    steps = [to_x[large] - to_x[small] for small, large in problem.order_pairs()]
+    shape = sparse.csr_array(np.vstack([np.ones(size), *steps]))
     matrix = sparse.vstack(
         [sparse.hstack([rows, switch]), sparse.hstack([shape, sparse.csr_array((shape.shape[0], n))])], format="csr"
     )
@@ -38,7 +43,7 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     high = np.concatenate(
         [np.full(blocks.size, highspy.kHighsInf), [1.0], np.full(shape.shape[0] - 1, highspy.kHighsInf)]
     )
-    bounds = (np.zeros(p), np.ones(p)) if model == "weighted_mean" else moebius_bounds(p)
+    bounds = (np.zeros(p), np.ones(p)) if is_mean else moebius_bounds(p)
     solver = _load(matrix, low, high, n, bounds)
     solver.setOptionValue("time_limit", max(deadline - time.perf_counter(), 1e-3))
     solver.run()
@@ -47,10 +52,7 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     if not info.primal_solution_status:
         return Solution(problem.even(), n, lower, [])
     values = np.array(solver.getSolution().col_value)
-    x, given_up = values[:size], int(np.rint(values[size:]).sum())
-    if model == "choquet":
-        x = zeta_transform(np.concatenate([[0.0], x]), 1.0)
-    return Solution(x, given_up, lower, [])
+    return Solution(to_x @ values[:size], int(np.rint(values[size:]).sum()), lower, [])
 
 
 def moebius_bounds(p: int) -> tuple[FloatArray, FloatArray]:
@@ -64,49 +66,6 @@ def moebius_bounds(p: int) -> tuple[FloatArray, FloatArray]:
     lowest = np.array([min(0, *values) for values in attained], dtype=float)
     greatest = np.array([max(values) for values in attained], dtype=float)
     return lowest[sizes - 1], greatest[sizes - 1]
-
-
-def _all_rows(release: FloatArray, known: FloatArray, model: str) -> sparse.csr_array:
-    """Return the scaled rows of all pairs of a block and a rival, in weights or in Moebius values."""
-    n, p = release.shape
-    block = np.repeat(np.arange(n), len(known) - 1)
-    rival = np.concatenate([np.delete(np.arange(len(known)), i) for i in range(n)])
-    if model == "weighted_mean":
-        return sparse.csr_array(mean_rows(release, known, block, rival)[1])
-    # In Moebius values the integral of c is the sum of m(A) times the minimum of c over A.
-    rival_gaps = (release[block] - known[rival]) ** 2
-    true_gaps = (release[block] - known[block]) ** 2
-    raw = np.empty((block.size, 2**p - 1))
-    for mask in range(1, 2**p):
-        members = [c for c in range(p) if mask >> c & 1]
-        raw[:, mask - 1] = rival_gaps[:, members].min(axis=1) - true_gaps[:, members].min(axis=1)
-    scale = _range(rival_gaps, true_gaps)
-    return sparse.csr_array(raw / scale[:, None])
-
-
-def _range(rival_gaps: FloatArray, true_gaps: FloatArray) -> FloatArray:
-    """Return each row's largest absolute value over all fuzzy measures; 1 for a row that is always 0."""
-    # C(a) - C(b) is greatest where the measure is 1 on the sets around an upper level set of a; likewise the least.
-    reach = np.zeros(rival_gaps.shape[0])
-    for first, second in ((rival_gaps, true_gaps), (true_gaps, rival_gaps)):
-        for c in range(first.shape[1]):
-            level = first[:, [c]] <= first
-            smallest = np.where(level, second, np.inf).min(axis=1)
-            reach = np.maximum(reach, first[:, c] - smallest)
-    return np.where(reach > 0, reach, 1.0)
-
-
-def _structure(p: int, model: str) -> sparse.csr_array:
-    """Return the equality (the sum is 1) and then the rows of monotonicity, (16) and (17)."""
-    if model == "weighted_mean":
-        return sparse.csr_array(np.ones((1, p)))
-    rows = [np.ones(2**p - 1)]
-    masks = np.arange(1, 2**p)
-    for large in range(1, 2**p):
-        for bit in range(p):
-            if large >> bit & 1:
-                rows.append((((masks & ~large) == 0) & (masks >> bit & 1 == 1)).astype(float))
-    return sparse.csr_array(np.array(rows))
 
 
 def _load(
