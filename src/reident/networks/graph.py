@@ -22,8 +22,24 @@ from reident.networks._reading import read_edges
 _MOST_NODES = 2**31 - 2
 
 
+class _Nodes:
+    """The nodes of a graph by their rows."""
+
+    nodes: Sequence[Hashable]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes)
+
+    @cached_property
+    def positions(self) -> Mapping[Hashable, int]:
+        """Node name -> row."""
+        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
+
+
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(_Nodes):
     """A simple undirected graph as compressed sparse rows.
 
     Attributes
@@ -51,11 +67,6 @@ class Network:
             raise DataError("`indptr`, `indices` and `nodes` must be compressed rows, as `as_network` makes them")
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return len(self.indptr) - 1
-
-    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return len(self.indices) // 2
@@ -64,11 +75,6 @@ class Network:
     def degrees(self) -> IntArray:
         """The degree of every node, in the order of `nodes`."""
         return np.diff(self.indptr)
-
-    @cached_property
-    def positions(self) -> Mapping[Hashable, int]:
-        """Node name -> row."""
-        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the edges as rows (u, v), u < v, ordered."""
@@ -116,7 +122,7 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class DirectedNetwork:
+class DirectedNetwork(_Nodes):
     """A directed graph without loops or repeated edges: rows of successors and rows of predecessors, both ascending."""
 
     out_indptr: IntArray
@@ -126,19 +132,9 @@ class DirectedNetwork:
     nodes: Sequence[Hashable]
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return len(self.out_indptr) - 1
-
-    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return len(self.out_indices)
-
-    @cached_property
-    def positions(self) -> Mapping[Hashable, int]:
-        """Node name -> row."""
-        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
 
     def undirected(self) -> Network:
         """Return the graph with every direction forgotten."""
