@@ -141,10 +141,8 @@ def check_area(area: Any, name: str = "area") -> BaseGeometry:
     if hasattr(area, "to_crs"):
         if area.crs is None:
             raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
-        if len(area) == 0:
-            raise DataError(f"`{name}` must not be empty, got no geometry")
-        if area.geometry.isna().any():
-            raise DataError(f"`{name}` must not have missing geometries, got {int(area.geometry.isna().sum())}")
+        if len(area) == 0 or area.geometry.isna().any():
+            raise DataError(f"`{name}` must have geometries, none missing, got {area.geometry.isna().sum()} missing")
         broken = area.geometry[~area.geometry.is_valid]
         if len(broken):
             raise DataError(f"`{name}` must hold valid polygons: {shapely.is_valid_reason(broken.iloc[0])}")

@@ -123,15 +123,14 @@ def _from_matrix(matrix: Any) -> Adjacency:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"`graph` must be a square adjacency matrix, got shape {matrix.shape}")
     edges = sp.csr_array(matrix != 0)
-    asymmetric = (edges != edges.T).tocoo()
-    if asymmetric.nnz:
-        raise DataError(
-            f"`graph` must be symmetric, got an edge between {asymmetric.row[0]} and {asymmetric.col[0]} "
-            "in one direction only"
-        )
-    edges.setdiag(False)
-    edges.eliminate_zeros()
-    edges.sort_indices()
+    edges.sum_duplicates()
+    mirrored = edges.T.tocsr()
+    if not (np.array_equal(edges.indptr, mirrored.indptr) and np.array_equal(edges.indices, mirrored.indices)):
+        row, column = (ends[0] for ends in (edges != mirrored).nonzero())
+        raise DataError(f"`graph` must be symmetric, got an edge between {row} and {column} in one direction only")
+    if edges.diagonal().any():
+        edges.setdiag(False)
+        edges.eliminate_zeros()
     return Adjacency(
         edges.shape[0], edges.nnz // 2, edges.indptr.astype(np.int64), edges.indices.astype(np.int32, copy=False)
     )

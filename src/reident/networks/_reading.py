@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_text
+from reident.base import DataError, IntArray, ParameterError, check_path, check_text
 from reident.data.delimited import rows_of_text, text_of
 from reident.data.header import table_of_rows
 from reident.networks._formats import graph_of, nodes_of
@@ -67,17 +67,11 @@ def format_of(path: Path, *, is_written: bool = False) -> str:
     return kind
 
 
-def as_path(path: str | Path) -> Path:
-    if not isinstance(path, str | Path):
-        raise ParameterError(f"`path` must be a path, got {path!r}")
-    return Path(path)
-
-
 def read_edges(
     path: Any, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
 ) -> Edges:
     """Return the edges of a file as ``(u, v, n, nodes)``."""
-    path = as_path(path)
+    path = check_path(path, "path")
     kind = format_of(path)
     if not path.is_file():
         raise DataError(f"`path` must name a file that exists: there is no graph file at {str(path)!r}")
@@ -100,13 +94,12 @@ def read_edges(
 
 
 #: Names of the two ends of an edge, small letters.
-ENDS = (
-    ("u", "v"), ("source", "target"), ("from", "to"), ("fromnodeid", "tonodeid"), ("von", "nach"), ("von", "zu"),
-    ("von", "an"), ("de", "à"), ("de", "a"), ("da", "a"), ("van", "naar"), ("od", "do"), ("från", "till"),
-    ("expéditeur", "destinataire"), ("node1", "node2"), ("src", "dst"), ("sender", "receiver"), ("caller", "callee"),
-    ("follower", "followed"), ("origine", "destination"), ("origen", "destino"), ("quelle", "ziel"), ("i", "j"),
-    ("sender", "recipient"), ("absender", "empfänger"), ("id1", "id2"),
-)  # fmt: skip
+ENDS = [tuple(pair.split()) for pair in (
+    "u v", "source target", "from to", "fromnodeid tonodeid", "von nach", "von zu", "von an", "de à", "de a", "da a",
+    "van naar", "od do", "från till", "expéditeur destinataire", "node1 node2", "src dst", "sender receiver",
+    "caller callee", "follower followed", "origine destination", "origen destino", "quelle ziel", "i j",
+    "sender recipient", "absender empfänger", "id1 id2",
+)]  # fmt: skip
 
 
 def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> tuple[Any, Sequence[str]]:

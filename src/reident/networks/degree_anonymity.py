@@ -155,7 +155,7 @@ def is_degree_anonymous(graph: Any, k: int) -> bool:
     """
     network = as_network(graph)
     k = check_integer(k, "k", low=1)
-    counts = np.bincount(network.degrees) if network.n_nodes else np.zeros(0, np.int64)
+    counts = np.bincount(network.degrees)
     return bool(((counts == 0) | (counts >= k)).all())
 
 

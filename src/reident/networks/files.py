@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, check_flag, check_several
+from reident.base import DataError, check_flag, check_path, check_several
 from reident.networks._formats import attributes_of
-from reident.networks._reading import ENDS, as_path, cells_of, edges_of_cells, format_of
+from reident.networks._reading import ENDS, cells_of, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
 
 
@@ -86,7 +86,7 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     DataError, ParameterError
         If the graph is none, the format cannot hold its names, the ending names no format, or the folder is missing.
     """
-    path = as_path(path)
+    path = check_path(path, "path")
     kind = format_of(path, is_written=True)
     network = as_network(graph)
     if not path.parent.is_dir():
@@ -176,10 +176,11 @@ class Relations:
 
 def read_relations(path: str | Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> Relations:
     """Read a network from a file, simplified as by `read_graph`, and the marks of an edge list's nodes."""
-    if format_of(as_path(path)) != "csv":
+    path = check_path(path, "path")
+    if format_of(path) != "csv":
         network = read_network(path, columns, names=names, simplify=True)
         return Relations(network, pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object)))
-    return relations_of(*cells_of(as_path(path), columns, names), Path(path).name)
+    return relations_of(*cells_of(path, columns, names), path.name)
 
 
 def unread_attributes(path: Path) -> list[str]:

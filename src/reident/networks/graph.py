@@ -22,8 +22,24 @@ from reident.networks._reading import read_edges
 _MOST_NODES = 2**31 - 2
 
 
+class _Nodes:
+    """The nodes of a graph by their rows."""
+
+    nodes: Sequence[Hashable]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes)
+
+    @cached_property
+    def positions(self) -> Mapping[Hashable, int]:
+        """Node name -> row."""
+        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
+
+
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(_Nodes):
     """A simple undirected graph as compressed sparse rows.
 
     Attributes
@@ -51,11 +67,6 @@ class Network:
             raise DataError("`indptr`, `indices` and `nodes` must be compressed rows, as `as_network` makes them")
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return len(self.indptr) - 1
-
-    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return len(self.indices) // 2
@@ -64,11 +75,6 @@ class Network:
     def degrees(self) -> IntArray:
         """The degree of every node, in the order of `nodes`."""
         return np.diff(self.indptr)
-
-    @cached_property
-    def positions(self) -> Mapping[Hashable, int]:
-        """Node name -> row."""
-        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the edges as rows (u, v), u < v, ordered."""
@@ -116,7 +122,7 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class DirectedNetwork:
+class DirectedNetwork(_Nodes):
     """A directed graph without loops or repeated edges: rows of successors and rows of predecessors, both ascending."""
 
     out_indptr: IntArray
@@ -126,19 +132,9 @@ class DirectedNetwork:
     nodes: Sequence[Hashable]
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return len(self.out_indptr) - 1
-
-    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return len(self.out_indices)
-
-    @cached_property
-    def positions(self) -> Mapping[Hashable, int]:
-        """Node name -> row."""
-        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
 
     def undirected(self) -> Network:
         """Return the graph with every direction forgotten."""
@@ -278,7 +274,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     rows = _as_matrix(indptr, np.fromiter(ends, np.int32, int(indptr[-1])))
-    network = _checked(Network(*_rows(rows), nodes), name)
+    network = _without_loops(Network(*_rows(rows), nodes), name)  # each edge stands in both directions
     if graph.is_multigraph() and graph.number_of_edges() != network.n_edges:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
         raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
@@ -291,16 +287,24 @@ def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
     return csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=(indptr.size - 1,) * 2)
 
 
+def _without_loops(network: Network, name: str) -> Network:
+    """Return a network if it has no loops."""
+    loops = np.repeat(np.arange(network.n_nodes, dtype=np.int32), network.degrees) == network.indices
+    if loops.any():
+        raise DataError(
+            f"`{name}` must not have self-loops, got one at {network.nodes[network.indices[loops.argmax()]]!r}"
+        )
+    return network
+
+
 def _checked(network: Network, name: str) -> Network:
     """Return a network if it has no loops, no repeated edges, and each edge in both directions."""
-    nodes, u, v = network.nodes, np.repeat(np.arange(network.n_nodes), network.degrees), network.indices
-    loops, again = np.flatnonzero(u == v), np.flatnonzero((np.diff(u) == 0) & (np.diff(v) == 0))
-    if loops.size:
-        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[u[loops[0]]]!r}")
-    if again.size:
-        a, b = nodes[u[again[0]]], nodes[v[again[0]]]
-        raise DataError(f"`{name}` must not have multiple edges, got more than one between {a!r} and {b!r}")
+    nodes, v = _without_loops(network, name).nodes, network.indices
     rows = network.to_scipy()
+    if not rows.has_canonical_format:
+        u, ends = rows.nonzero()
+        a, b = (nodes[row[0]] for row in (_matrix(u, ends, network.n_nodes) > 1).nonzero())
+        raise DataError(f"`{name}` must not have multiple edges, got more than one between {a!r} and {b!r}")
     mirrored = _rows(rows.T.tocsr())
     if not (np.array_equal(mirrored[0], network.indptr) and np.array_equal(mirrored[1], v)):
         a, b = (nodes[ends[0]] for ends in (rows > rows.T).nonzero())

@@ -30,12 +30,6 @@ def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> 
     return 0.0 if math.inf in (first, second) else min(first, second) / max(first, second)
 
 
-def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
-    """Return both networks and how many edges they have in common."""
-    first, second = _both(original, release)
-    return first, second, first.n_shared(second)
-
-
 def edge_overlap(original: Any, release: Any) -> float:
     """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
 
@@ -56,15 +50,16 @@ def edge_overlap(original: Any, release: Any) -> float:
     DataError
         If the two do not have the same nodes.
     """
-    first, second, shared = _shared(original, release)
+    first, second = _both(original, release)
+    shared = first.n_shared(second)
     either = first.n_edges + second.n_edges - shared
     return shared / either if either else 1.0
 
 
 def edges_kept(original: Any, release: Any) -> float:
     """Return the share of the original's edges that are in the release; 1 for an original without edges."""
-    first, _, shared = _shared(original, release)
-    return shared / first.n_edges if first.n_edges else 1.0
+    first, second = _both(original, release)
+    return first.n_shared(second) / first.n_edges if first.n_edges else 1.0
 
 
 def degrees_kept(original: Any, release: Any) -> float:
