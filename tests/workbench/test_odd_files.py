@@ -15,6 +15,7 @@ from reident.methods.release import Release
 from reident.workbench.command_options import listed
 from reident.workbench.files import write_file
 from reident.workbench.knowledge import price
+from reident.workbench.candidates import Evaluator
 from reident.workbench.making import Step
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
@@ -140,14 +141,13 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     table = people()
     entry = find("mondrian")
     steps = [[Step(entry.name, columns=[name], k=20)] for name in ("age", "sex")]
-    found = search_release(rd.Dataset(table, quasi=["age", "sex"]), steps, limit=0.08)
+    evaluator = Evaluator(rd.Dataset(table, quasi=["age", "sex"]), limit=0.08)
+    found = search_release(evaluator, steps)
     assert not found.passed
     assert "mondrian of sex (k=20) by itself passes, with age withheld" in found.sentence
     # Where columns may be withheld it is advised, also if the search ends before it comes to it.
     for most in (len(found.judged), 80):
-        ended = search_release(
-            rd.Dataset(table, quasi=["age", "sex"]), [[*slot, None] for slot in steps], limit=0.08, max_judged=most
-        )
+        ended = search_release(evaluator, [[*slot, None] for slot in steps], max_judged=most)
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
     schema = rd.Schema.of_recipe({"columns": {name: {"role": "quasi-identifier"} for name in ("age", "sex")}})
