@@ -12,10 +12,10 @@ from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import lacking
 from reident.methods.release import Release
+from reident.workbench.candidates import Evaluator
 from reident.workbench.command_options import listed
 from reident.workbench.files import write_file
 from reident.workbench.knowledge import price
-from reident.workbench.candidates import Evaluator
 from reident.workbench.making import Step
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
