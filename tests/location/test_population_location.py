@@ -8,8 +8,8 @@ from reident import great_circle_km
 from reident.location import locate_by_population
 from reident.location import spherical_mds as shapes
 from reident.location.population_density import PopulationDensity
+from reident.location.population_location import chance_by_others, chance_of_agreement
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
-from reident.location.split_half_validation import chance_by_others, chance_of_agreement
 from reident.places import great_circle_pairs_km
 from reident.places.points import unit_vectors
 

@@ -11,8 +11,7 @@ from reident.kernels.location import trilateration_columns
 
 #: Two points, the column of the shift, and the value, km, of each equation.
 Equations = tuple[IntArray, IntArray, IntArray, FloatArray]
-# Unknowns up to which equations are solved as a full matrix.
-_DENSE = 400
+_DENSE = 400  # unknowns up to which equations are solved as a full matrix
 
 
 def fit_all(

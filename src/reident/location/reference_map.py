@@ -28,15 +28,12 @@ _EXACT_KM, _OF_STEP = 1e-6, 0.2
 _OF_FINE_STEP, _WHOLE_STEP_KM, _FINEST_KM = 0.5, 0.01, 3e-6
 #: Step, km, above which no map is begun: with noise of 20 km one was, wrong and yet sure of itself.
 COARSEST_STEP_KM = 5.0
-# How far a place may contradict a released distance, which is never longer than the true one, in steps.
-_SLACK = 3.0
+_SLACK = 3.0  # steps by which a place may contradict a released distance, which is never longer than the true one
 # Ranks of the records, by how close their neighbours lie, from which a map is begun: neither the tightest towns, whose
 # records share all their references, nor the loneliest.
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
-# A map of fewer records is not reported.
-_FEWEST = 8
-# Blur of an outline, as a share of the side of a square of its size.
-_SCATTER = 0.01
+_FEWEST = 8  # records of a map that is reported
+_SCATTER = 0.01  # blur of an outline, as a share of the side of a square of its size
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from reident.places.compatibility import check_distances_with_gaps
 _ROUNDINGS = 16 * np.finfo(float).eps
 # Row pairs compared for each record at most, and records whose rows are sampled to count equalities.
 _ROWS_APART, _ROWS_SAMPLED = 250, 60
-# A class of fewer records rests on a single equation.
-_FEWEST_RECORDS = 4
+_FEWEST_RECORDS = 4  # a class of fewer rests on a single equation
 
 
 class EqualDifferences(NamedTuple):
@@ -198,19 +197,12 @@ def _described(
     matrix: FloatArray, columns: FloatArray, n_equal: int, n_contradictions: int, tol: float
 ) -> HiddenCoordinates:
     columns = columns[np.argsort(-np.isfinite(columns).sum(axis=1), kind="stable")]
-    values = np.ascontiguousarray(columns.T)
-    explained, released = _count_explained(matrix, values, tol)
-    return HiddenCoordinates(values, n_equal, explained / released if released else 1.0, n_contradictions)
-
-
-def _count_explained(distances: FloatArray, values: FloatArray, tol: float) -> tuple[int, int]:
-    """Return how many distances of two records are a difference of their values (n, m), and how many there are."""
-    x, y = np.nonzero(np.triu(~np.isnan(distances), 1))
-    apart = distances[x, y]
-    explained = apart <= tol  # records at one place need no value
-    for f in values.T:
-        explained |= np.abs(np.abs(f[x] - f[y]) - apart) <= tol
-    return int(explained.sum()), x.size
+    x, y = np.nonzero(np.triu(~np.isnan(matrix), 1))
+    explained = matrix[x, y] <= tol  # records at one place need no value
+    for f in columns:
+        explained |= np.abs(np.abs(f[x] - f[y]) - matrix[x, y]) <= tol
+    share = float(explained.mean()) if x.size else 1.0
+    return HiddenCoordinates(np.ascontiguousarray(columns.T), n_equal, share, n_contradictions)
 
 
 def check_release(release: Any) -> FloatArray:

@@ -22,8 +22,7 @@ from reident.kernels.location.tangents import (
     tangents,
 )
 
-# Starts of a record without a place that are remembered.
-_FAILED = 500
+_FAILED = 500  # starts of a record without a place that are remembered
 
 
 @jit
