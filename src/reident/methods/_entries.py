@@ -171,7 +171,7 @@ ATTACKS: tuple[Entry, ...] = (
     ),
     _by_table(
         "probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision",
-        seconds=30.0,
+        seconds=30.0, function="record_linkage", fixed={"distance": "probabilistic"},
     ),
     *(
         _by_table(

@@ -8,18 +8,18 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, trial_seed
+from reident.base import trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.registry import find
-from reident.methods.release import Knowledge, Release, places_of
+from reident.methods.release import Knowledge, Release, places_of, value_ids
 from reident.tables.classes import first_rows
 
 #: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
@@ -117,22 +117,16 @@ def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool
         alike.append(table[knowledge.sensitive].to_numpy(object))
     if place:
         alike += places_of(table) if release.has_places else [np.arange(len(table))]
-    ids = _numbered([knowledge.who_of(table.index), *alike])
+    ids = value_ids([knowledge.who_of(table.index), *alike])
     rows = first_rows(ids, int(ids.max()) + 1)  # in order: the classes are numbered as they appear
     truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
     secret = [knowledge.secret.to_numpy(object)] if value and knowledge.secrets else []
-    ids = _numbered([knowledge.who, truth, *secret, *known.to_numpy(object).T])
+    ids = value_ids([knowledge.who, truth, *secret, *known.to_numpy(object).T])
     persons, present = first_rows(ids, int(ids.max()) + 1), knowledge.present
     persons = persons[present[persons] | ~knowledge.who.isin(knowledge.who[present])[persons]]
     matrix = None if release.matrix_km is None else release.matrix_km[np.ix_(rows, rows)]
     fewer = replace(knowledge, truth=truth).of(persons)
     return replace(release, table=table.iloc[rows], matrix_km=matrix), fewer
-
-
-def _numbered(keys: Sequence[Any]) -> IntArray:
-    """Return a number for each combination of values, in order of appearance; missing values are equal."""
-    groups = pd.DataFrame(index=range(len(keys[0]))).groupby(list(keys), dropna=False, sort=False)
-    return groups.ngroup().to_numpy()
 
 
 def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
@@ -147,7 +141,7 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     person = knowledge.who_of(claims.index)
     alone = rows < 0  # claims of released records
     words = np.where(alone, None, knowledge.known.to_numpy(object)[rows].T)
-    same = _numbered([person, np.where(alone, np.arange(len(claims)), -1), *words])
+    same = value_ids([person, np.where(alone, np.arange(len(claims)), -1), *words])
     numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
     summed = claims[numbers].groupby(same).transform("sum", min_count=1).clip(upper=1)
     order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))

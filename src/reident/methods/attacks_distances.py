@@ -11,7 +11,7 @@ import pandas as pd
 from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
 from reident.methods.attacks_places import nearest_to, place_known
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
-from reident.methods.release import LAT, LON, Knowledge, Release, have_places, places_of
+from reident.methods.release import LAT, LON, Knowledge, Release, have_places, places_of, value_ids
 from reident.places.distances import great_circle_km
 from reident.tables.classes import class_ids
 
@@ -80,9 +80,8 @@ def _alike(release: Release, knowledge: Knowledge) -> IntArray:
     """Return the number of records with the labels and place of each, as in the cell of a grid."""
     if not release.has_places:
         return np.ones(len(release.table), dtype=np.int64)
-    keys = np.column_stack([knowledge.agreement(release).classes, release.table[[LAT, LON]].to_numpy(float)])
-    _, of, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    class_sizes: IntArray = counts[of.ravel()]
+    ids = value_ids([knowledge.agreement(release).classes, *places_of(release.table)])
+    class_sizes: IntArray = np.bincount(ids)[ids]
     return class_sizes
 
 

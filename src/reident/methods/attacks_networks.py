@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, IntArray, SearchLimitWarning, Whole
+from reident.base import Choice, IntArray, SearchLimitWarning, Whole, ratio
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
-from reident.tables.classes import first_rows
 
 #: Coalitions that are drawn, and hubs whose pattern is sought.
 _COALITIONS, _HUBS = 20, 100
@@ -57,13 +56,11 @@ def _surroundings(network: Network) -> list[tuple[int, ...]]:
 
 def _picked(release: Release, knowledge: Knowledge, background: IntArray, released: IntArray, mark: str) -> Outcome:
     """Claim one of the nodes that have the person's mark."""
-    marks, inverse, counts = np.unique(released, return_inverse=True, return_counts=True)
-    place = np.clip(np.searchsorted(marks, background), 0, len(marks) - 1)
-    is_found = marks[place] == background
-    confidence = np.where(is_found, 1 / counts[place], 0.0)
-    true_marks = released[np.maximum(knowledge.truth, 0)]
-    right = confidence * ((knowledge.truth >= 0) & (true_marks == background))
-    rows = np.where(is_found, first_rows(inverse, len(marks))[place], -1)
+    counts = pd.Series(released).value_counts().reindex(background, fill_value=0)
+    first = pd.Series(released).drop_duplicates()
+    rows = pd.Series(first.index, first).reindex(background, fill_value=-1).to_numpy()
+    confidence = ratio(1.0, counts)
+    right = confidence * ((knowledge.truth >= 0) & (released[knowledge.truth] == background))
     description = f"the intruder knows {mark} exactly and that the person is in the network"
     return record_outcome(release, knowledge, np.arange(len(background)), rows, confidence, right, description)
 

@@ -12,7 +12,7 @@ from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
 from reident.methods.nearest import Near, near_places, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.registry import entries
-from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers, places_of
+from reident.methods.release import LAT, LON, Knowledge, Release, own_numbers, places_of, value_ids
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_rows
 
@@ -119,8 +119,10 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     classes = agreement.classes[rows]
     chord = pd.Series(np.linalg.norm(homes[persons] - released[rows], axis=1))
     # Records that are alike at one place, as in the cell of a grid, have no displacement of their own.
-    alike = np.unique(np.column_stack([classes, released[rows]]), axis=0, return_inverse=True)[1].ravel()
-    chord = chord.groupby(alike).transform("max").to_numpy() * (1 + 1e-9) + _SAME_KM / EARTH_RADIUS_KM / 1000
+    chord = (
+        chord.groupby(value_ids([classes, *released[rows].T])).transform("max").to_numpy() * (1 + 1e-9)
+        + _SAME_KM / EARTH_RADIUS_KM / 1000
+    )
     is_sampled = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord, classes = (values[is_sampled] for values in (persons, rows, chord, classes))
     counts = np.ones(len(persons))

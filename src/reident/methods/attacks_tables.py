@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
-from reident.methods.nearest import Near, near_records, posterior
+from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import agreement, compare_columns
@@ -189,7 +190,15 @@ def record_linkage(
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
     rng: np.random.Generator,
 ) -> Outcome:
-    """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`."""
+    """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`.
+
+    Notes
+    -----
+    Match weights of Fellegi and Sunter are estimated without true pairs; persons are drawn to keep it short.
+    """
+    if distance == "probabilistic":
+        n = max(20, _MOST_PAIRS // max(1, len(release.table)))
+        knowledge = knowledge.of(np.sort(rng.permutation(len(knowledge.known))[:n]))
     return _link(release, knowledge, rng, distance)
 
 
@@ -213,12 +222,6 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     by = distance if isinstance(distance, str) else "a learned distance"
     description = f"{knows(knowledge.compared(release))}, and takes the record nearest by {by}"
     return Outcome(claims, "identity", description)
-
-
-def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
-    sample = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
-    return _link(release, knowledge.of(sample), rng, "probabilistic")
 
 
 #: Pairs of records whose match weights are computed.
@@ -289,8 +292,7 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     near, _ = near_records(release, knowledge, knowledge.sample(rng))
     persons = np.repeat(near.persons, near.rows.shape[1])
     agrees = knowledge.agreement(release).holds(persons, near.rows.ravel()).reshape(near.rows.shape)
-    gaps = np.where(agrees, near.gaps, np.inf)
-    rows = np.where(agrees, near.rows, -1)
-    inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
+    rows, gaps = np.where(agrees, near.rows, -1), np.where(agrees, near.gaps, np.inf)
+    inside = replace(near, rows=rows, gaps=gaps, sizes=near.sizes * agrees, cut=np.zeros_like(near.cut))
     description = f"{knows(columns)}, and takes the nearest value of the class"
     return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)

@@ -284,14 +284,14 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
     prior = np.bincount(target, minlength=len(values)) / len(target)
     claim = attack.argmax(axis=1)
     right = (truth == claim).astype(float)
-    fold_of_row = np.full(len(release.table) + 1, -1)
-    fold_of_row[rows[sampled]] = np.arange(len(sampled)) % 3
+    fold_of_row, folds = np.full(len(release.table) + 1, -1), np.arange(len(sampled)) % 3
+    fold_of_row[rows[sampled]] = folds
     fold = fold_of_row[knowledge.truth[persons]]
     control = right.copy()
     for part in range(3):
         who = np.flatnonzero(fold == part)
         if who.size:
-            left_out = shares(sampled[np.arange(len(sampled)) % 3 != part], who)
+            left_out = shares(sampled[folds != part], who)
             control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
     description = f"{knows(columns)}, and trains a forest on the release"

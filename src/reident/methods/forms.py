@@ -53,6 +53,9 @@ def _named(attribute: str, parameter: str, columns: str) -> Callable[[Any, Any],
     return find_columns
 
 
+_numeric = _named("numeric", "quasi", "a numeric column")
+
+
 def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
     """Return the sensitive column where a criterion about it is set; without one it plays no part."""
     return data.sensitive if any(options.get(name) is not None for name in ("ell", "t")) else None
@@ -66,8 +69,8 @@ ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "distances_km": lambda data, _: great_circle_km(*places_of(data.table)),
     "table": lambda data, _: data.table,
     "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
-    "columns": _named("numeric", "quasi", "a numeric column"),
-    "groups": _named("numeric", "quasi", "a numeric column"),
+    "columns": _numeric,
+    "groups": _numeric,
     "quasi": _named("quasi", "quasi", "the columns that are protected"),
     "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
     "epsilon_quasi": _named("epsilon_quasi", "epsilon_quasi", "a column"),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import IntArray
-from reident.methods.release import Knowledge, Release, have_places, own_numbers, places_of
+from reident.methods.release import Knowledge, Release, have_places, own_numbers, places_of, value_ids
 from reident.tables.classes import class_ids, class_rows, first_rows, kinds_of
 
 #: How much the shares of sizes may differ, together, of households and of records released together.
@@ -76,10 +76,7 @@ def together(release: Release, knowledge: Knowledge) -> Together | None:
 
 
 def _at_one_place(table: pd.DataFrame) -> IntArray:
-    places, is_located = np.column_stack(places_of(table)), have_places(table)
-    numbers = np.full(len(table), -1)
-    numbers[is_located] = np.unique(places[is_located], axis=0, return_inverse=True)[1].ravel()
-    return numbers
+    return np.where(have_places(table), value_ids(places_of(table)), -1)
 
 
 def _copies(

@@ -183,10 +183,9 @@ def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
 
 def _ends(label: Any) -> tuple[float, float]:
     """Return the lowest and highest number that a label stands for; NaN if it is none."""
-    interval = interval_of(label)
-    if interval is not None:
-        return interval[0], interval[1]
-    if label is None or label == "*" or (isinstance(label, float) and np.isnan(label)):
+    if (interval := interval_of(label)) is not None:
+        return interval[:2]
+    if pd.isna(label) or label == "*":
         return -np.inf, np.inf
     try:
         return float(label), float(label)

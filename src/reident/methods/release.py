@@ -76,11 +76,7 @@ class Release:
 
     def labels(self, rows: IntArray) -> NDArray[Any]:
         """Return the original's labels of some records; None for a row of -1."""
-        return self._labels[rows]
-
-    @cached_property
-    def _labels(self) -> NDArray[Any]:
-        return np.concatenate([self.table.index.to_numpy(object), [None]])
+        return np.concatenate([self.table.index.to_numpy(object), [None]])[rows]
 
     def between(self, rows: IntArray) -> FloatArray | None:
         """Return the distances between some records, km; None where none are released."""
@@ -256,6 +252,13 @@ def have_places(table: pd.DataFrame) -> BoolArray:
     if not {LAT, LON} <= {*table.columns}:
         return np.ones(len(table), dtype=bool)
     return np.asarray(np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1))
+
+
+def value_ids(columns: Sequence[Any]) -> IntArray:
+    """Return a number for each combination of values, in order of appearance; missing values are equal."""
+    groups = pd.DataFrame(index=range(len(columns[0]))).groupby(list(columns), dropna=False, sort=False)
+    ids: IntArray = groups.ngroup().to_numpy(np.int64)
+    return ids
 
 
 def own_numbers(column: pd.Series) -> IntArray:

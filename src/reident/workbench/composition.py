@@ -11,7 +11,7 @@ import pandas as pd
 from reident.base import DataError, IntArray
 from reident.methods import Entry
 from reident.methods.forms import guarantee
-from reident.methods.outcome import NotApplicable, Outcome
+from reident.methods.outcome import NotApplicable, Outcome, claims_about
 from reident.methods.release import Knowledge, Release
 from reident.tables.classes import class_ids, kinds_of, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
@@ -46,10 +46,8 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
     if alone:  # a record that is suppressed whole agrees with all
         sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / n, sure)
-    claims = pd.DataFrame(
-        {"claim": release.labels(rows), "confidence": sure, "right": sure, "base": 1 / len(kinds), "present": True},
-        index=knowledge.who[persons],
-    )
+    claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(kinds))
+    claims = claims.set_axis(knowledge.who[persons])
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
     known = ", ".join(map(str, knowledge.unperturbed(release)))

@@ -97,11 +97,8 @@ class RiskReport:
         run = self.frame[self.frame["reason"] == ""].iloc[::-1]
         if ax is None:
             ax = new_figure(size=(6.0, 1.0 + 0.24 * len(run)))[1]
-        share = 100 * run["share_above_limit"].to_numpy(float)
-        ax.barh(np.arange(len(run)), share, color="tab:blue")
-        ax.set_yticks(np.arange(len(run)), run["name"])
-        ax.set_xlim(0, 100)
-        ax.set_xlabel(f"persons above a risk of {self.limit:.0%} (%)")
+        ax.barh(run["name"], 100 * run["share_above_limit"].to_numpy(float), color="tab:blue")
+        ax.set(xlim=(0, 100), xlabel=f"persons above a risk of {self.limit:.0%} (%)")
         return ax
 
 
@@ -149,12 +146,10 @@ def evaluate(
     Raises
     ------
     ParameterError
-        If the release or the keys are no such thing, an attack is unknown, or no data set says what is known.
+        If the release is no such thing, an attack is unknown, or no data set says what is known.
     """
     if not isinstance(release, Release):
         raise ParameterError(f"`release` must be a Release, got {type(release).__name__}")
-    if keys is not None and not isinstance(keys, Mapping):
-        raise ParameterError(f"`keys` must be a mapping of names to numbers, got {type(keys).__name__}")
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
@@ -228,13 +223,13 @@ def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
     weights = pd.to_numeric(knowledge.weights).to_numpy(float)
     inside = np.flatnonzero(knowledge.present)
     inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    has_labels = bool(knowledge.unperturbed(release))
-    alike = knowledge.agreement(release).patterns()[1] if has_labels else np.zeros(len(weights), dtype=int)
-    model = pd.DataFrame({"class": alike[inside], "weight": weights[inside]}, index=knowledge.who[inside])
+    agreement = knowledge.agreement(release)
+    alike = agreement.patterns()[1][inside]
+    model = pd.DataFrame({"class": alike, "weight": weights[inside]}, index=knowledge.who[inside])
     risk = individual_risk(model, "class", "weight")
     model["presence"] = (risk["risk"] * risk["sample"]).clip(upper=1.0)
     # Who has no record that agrees is not found by labels.
-    model["risk"] = risk["risk"].where(knowledge.agreement(release).counts()[inside] > 0, 0.0)
+    model["risk"] = risk["risk"].where(agreement.counts()[inside] > 0, 0.0)
     return model.drop(columns="class")
 
 

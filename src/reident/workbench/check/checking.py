@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from reident.workbench.check.evidence import evidence, order_leak, wrong_pairs
 from reident.workbench.check.networks import read_network
 from reident.workbench.check.reading import read_release
 from reident.workbench.check.synthetic import nearer_than_control
-from reident.workbench.check.verdict import Finding, Verdict
+from reident.workbench.check.verdict import Finding, Verdict, as_option
 from reident.workbench.composition import class_sizes
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
@@ -265,9 +264,9 @@ def _refuse_unasked_places(verdict: Verdict, dataset: Dataset, declared: Declara
     places = None if dataset.has_places else place_columns(dataset.data)
     if places is None or any(dataset.schema.columns[places[name]].role for name in ("lat", "lon")):
         return
-    lat, lon = (shlex.quote(str(places[name])) for name in ("lat", "lon"))
+    options = " ".join(as_option(name, places[name], listed=False) for name in ("lat", "lon"))
     crs = "" if places["crs"] == "EPSG:4326" else f" --crs {places['crs'] or 'EPSG:...'}"
-    remedy = f"--lat {lat} --lon {lon}{crs} lets them be attacked."
+    remedy = f"{options}{crs} lets them be attacked."
     if {places["lat"], places["lon"]} <= {*declared.original.values()}:
         verdict.refuse(f"{places['lat']}, {places['lon']}", "hold places, and have no role", remedy)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_columns, check_mapping, check_several
-from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
+from reident.workbench.check.dependence import FEWEST, Features, dependence
 from reident.workbench.check.verdict import Verdict, as_option
 from reident.workbench.dataset import Dataset
 from reident.workbench.microdata import without_geometry
@@ -168,7 +168,7 @@ def judge_new(
             )  # fmt: skip
         else:
             few = f"; {len(features.rows)} pairs are fewer than {FEWEST}, too few to test it"
-            tested = few if power_is_low(features) else ", and found to depend on no original column"
+            tested = few if len(features.rows) < FEWEST else ", and found to depend on no original column"
             verdict.notes.append(f"{name}: declared new{f' ({word})' if word else ''} by the custodian{tested}.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,11 +79,6 @@ class Features:
         return np.nan_to_num(np.column_stack(parts).astype(float), nan=-1e9)
 
 
-def power_is_low(features: Features) -> bool:
-    """Tell whether there are too few pairs to find a dependence."""
-    return len(features.rows) < FEWEST
-
-
 def ordered(column: pd.Series) -> FloatArray:
     """Return a column as numbers, else as the order of its texts."""
     numbers = as_numbers(column)
@@ -103,15 +99,13 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
     if text.str.match(r"\d{4}-\d{2}-\d{2}").mean() > 0.95:
         days = pd.to_datetime(text.str[:10], errors="coerce", format="ISO8601").dt
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
-    listed: list[Partition] = []
-    listed_codes = set()
+    listed: dict[bytes, Partition] = {}
     for kind, values in parts.items():
         codes = pd.factorize(np.asarray(values))[0].astype(np.int64)
         codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
-        if (key := codes.tobytes()) not in listed_codes and 0 < codes.max(initial=0) < len(codes) - 1:
-            listed_codes.add(key)
-            listed.append((f"{name}: {kind}", codes))
-    return listed
+        if 0 < codes.max(initial=0) < len(codes) - 1:
+            listed.setdefault(codes.tobytes(), (f"{name}: {kind}", codes))
+    return list(listed.values())
 
 
 def p_same(x: IntArray, y: IntArray) -> float:
@@ -160,12 +154,11 @@ def p_order(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
 def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
     """Return by how many standard deviations classes are predicted better out of fold than permuted ones."""
     from sklearn.ensemble import ExtraTreesClassifier
-    from sklearn.model_selection import KFold
+    from sklearn.model_selection import KFold, cross_val_predict
 
-    p = np.full((len(y), y.max() + 1), 1e-3)
-    for train, test in KFold(5, shuffle=True, random_state=0).split(x):
-        model = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=0, n_jobs=1).fit(x[train], y[train])
-        p[np.ix_(test, model.classes_)] += model.predict_proba(x[test])
+    model, folds = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=0), KFold(5, shuffle=True, random_state=0)
+    with warnings.catch_warnings(action="ignore"):  # a fold may lack a rare class
+        p = 1e-3 + cross_val_predict(model, x, y, cv=folds, method="predict_proba")
     logs, at = np.log(p / p.sum(axis=1, keepdims=True)), np.arange(len(y))
     null = np.array([logs[at, rng.permutation(y)].mean() for _ in range(200)])
     return float((logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12))
@@ -194,7 +187,7 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
         best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
         if best[0] * n_tests < LEVEL:
             return best[1]
-    if not learned or power_is_low(features):
+    if not learned or len(features.rows) < FEWEST:
         return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)
     if classes is None:

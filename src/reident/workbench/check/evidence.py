@@ -77,10 +77,10 @@ class Evidence:
         """Return the knowledge of every quasi-identifier and place, as the release writes them."""
         known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
         secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
-        guarded = {}
-        for name, values in known.guarded.items():
-            has_one = places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0
-            guarded[name] = list(self.secrets.get(name, dataset.data[name])[has_one].unique())
+        guarded = {
+            name: list(secrets[name][places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0].unique())
+            for name, values in known.guarded.items()
+        }
         return replace(known, secrets=secrets, guarded=guarded)
 
 
@@ -252,13 +252,11 @@ def _place(verdict: Verdict, result: Evidence, cells: Any, placed: Any, dataset:
     if geometry:
         table = in_columns(cells[[cells.geometry.name]], "release")
     else:
-        axes = dict(zip(("north", "east"), placed, strict=True))
-        degrees = pd.DataFrame({axis: pd.to_numeric(cells[name], errors="coerce") for axis, name in axes.items()})
+        numbers = pd.DataFrame({name: pd.to_numeric(cells[name], errors="coerce") for name in placed})
         try:
-            table = with_places(degrees, "north", "east", dataset.release_crs or dataset.crs)
+            table = with_places(numbers, placed[0], placed[1], dataset.release_crs or dataset.crs)
         except DataError as error:
-            message = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
-            raise DataError(f"in the release {message}; --release-crs EPSG:... names the release's alone") from None
+            raise DataError(f"in the release {error}; --release-crs EPSG:... names the release's alone") from None
     places, true = (part[[LAT, LON]].to_numpy(float) for part in (table, dataset.table))
     verdict.findings += true_places(places, true, rows)
     if (undone := turned_back(places, true, rows)) is not None:

@@ -79,7 +79,8 @@ def _nearest(synthetic: pd.DataFrame, real: Sequence[pd.DataFrame], columns: Seq
     """Return Gower's distance of each synthetic record to the nearest record of both tables."""
     cut = np.zeros((2, len(synthetic), len(real[0])))
     for column in columns:
-        numbers = [as_numbers(part[column]) for part in (synthetic, *real)]
+        parts = [part[column] for part in (synthetic, *real)]
+        numbers = [as_numbers(part) for part in parts]
         if all(values is not None for values in numbers):
             drawn_values, real_values, other = (np.asarray(values) for values in numbers)
             scale = max(np.nanmax(real_values) - np.nanmin(real_values), 1e-12)
@@ -88,7 +89,7 @@ def _nearest(synthetic: pd.DataFrame, real: Sequence[pd.DataFrame], columns: Seq
                 both = np.isnan(drawn_values)[:, None] & np.isnan(values)
                 cut[side] += np.where(both, 0.0, np.nan_to_num(gaps, nan=1.0))
         else:
-            text = [texts_of(part[column]).fillna("").to_numpy(str) for part in (synthetic, *real)]
-            for side in (0, 1):
-                cut[side] += text[0][:, None] != text[1 + side]
+            drawn, *texts = (texts_of(part).fillna("").to_numpy(str) for part in parts)
+            for side, text in enumerate(texts):
+                cut[side] += drawn[:, None] != text
     return cut.min(axis=2)
