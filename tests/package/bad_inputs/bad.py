@@ -178,7 +178,7 @@ PARAMETERS = {
     'sweep': dict(repetitions=[0], shared=[["z"]]),
     'assess': dict(
         must_keep=["sex"], quasi=["absent", ["age", "age"], ()], lat=["lat_deg"], sensitive=["absent", "age"], limit=[-1, 2, "a"], profile=["fast"],
-        seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], methods=[{"absent": []}], population=[3], person=["absent"]),
+        seed=[-1, 1.5], jobs=[0], epsilon_quasi=["age"], population=[3], person=["absent"]),
     'check': dict(
         limit=[25], tolerate=[-1], attacks=[["magic"], 3], recipe=[3], new=[[[1]], 'nobody'], earlier=[3], population=[3], called=[3, {"x": "age"}],
         person=["absent"], hierarchies=[np.zeros(2)], sensitive=["sex=x"]),
