@@ -63,7 +63,7 @@ def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["reident", *asked, "people.csv"])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    for reads in ("opening.open_file", "recipe.open_file", "files.read_file", "check.check"):
+    for reads in ("open_file", "opening.open_file", "recipe.open_file", "files.read_file", "check.check"):
         monkeypatch.setattr(f"reident.workbench.{reads}", interrupted)
     with pytest.raises(SystemExit) as ended:
         main()
