@@ -54,7 +54,7 @@ class Together:
 
 
 def together(release: Release, knowledge: Knowledge) -> Together | None:
-    """Return the households of persons and of records; None where the release does not show who lives together."""
+    """Return the households of persons and of records; None where the release shows no households."""
     assert knowledge.households is not None
     homes, key = own_numbers(knowledge.households), knowledge.households.name
     by_place = key not in release.table.columns

@@ -136,7 +136,7 @@ def _recovery_of(network: Network, plan: Plan, placements: IntArray, n_tree: int
         placements=tuple(tuple(map(released_name, row.tolist())) for row in placements),
         is_unique=unique,
         n_tree=n_tree,
-        degrees={target: int(network.degrees[row]) for target, row in targets.items()},
+        degrees={target: len(network.neighbours(row)) for target, row in targets.items()},
         edges=tuple(edges),
     )
 

@@ -201,8 +201,9 @@ def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[
 
 def _find_clique(released: Network, background: Network, members: list[int], tolerance: float) -> Seeds:
     """Find the cliques of the release with fitting degrees and common neighbours; a unique one gives the seeds."""
-    members = sorted(members, key=lambda node: -background.degrees[node])
     wanted = background.degrees[members]
+    order = np.argsort(-wanted, kind="stable")
+    members, wanted = [members[i] for i in order], wanted[order]
 
     def fits(value: float, target: float) -> bool:
         return abs(value - target) <= tolerance * target

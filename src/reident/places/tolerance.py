@@ -266,7 +266,7 @@ def tolerated(
     n_simulations: int = 100,
     rng: RNGLike = None,
 ) -> dict[str, Any]:
-    """Return the tolerance of an intruder who knows the method: ``window_km`` or ``intervals_km`` of an attack.
+    """Return the tolerance that the known method gives an intruder: ``window_km`` or ``intervals_km`` of an attack.
 
     Of an embedding the shortest interval of each pair (Kroll and Schnell 2016), else the central share of the
     deviations of simulated releases of the own file (Kerckhoffs' principle). `lat`, `lon` are the intruder's own

@@ -67,7 +67,7 @@ def read_findings(folder: Path) -> list[tuple[str, str]]:
 
 
 def _section(out: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a run with what its section of the page shows."""
+    """Return the record of a run with the other values of its section."""
     name = record["name"]
     claims = read_claims(out / name)
     files = ((PAGE, "the notebook as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))

@@ -1,4 +1,4 @@
-"""What an intruder's knowledge is worth: of each subset of the columns, and of who is in the file."""
+"""Value of an intruder's knowledge: of each subset of the columns, and of who is in the file."""
 
 from __future__ import annotations
 

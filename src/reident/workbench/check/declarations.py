@@ -82,7 +82,7 @@ def declare(
 
 
 def refuse_identifiers(verdict: Verdict, declared: Declarations, cells: pd.DataFrame, dataset: Dataset) -> None:
-    """Refuse released columns that tell who a record is."""
+    """Refuse released columns that identify persons."""
     for column, name in declared.original.items():
         if _identifies(dataset, name, cells[column]):
             remedy = f"Leave it out; if it was drawn anew at random, say {_random(column)}."

@@ -93,7 +93,7 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """Passed: no finding. Refused: some. Not judged: no pairs say which record is whose."""
+        """Passed: no finding. Refused: some. Not judged: the pairs of records are missing."""
         return "not judged" if not self.is_judged else "refused" if self.findings else "passed"
 
     @property
