@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_real, check_seed
 from reident.methods import entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
@@ -146,7 +146,7 @@ def evaluate(
     Raises
     ------
     ParameterError
-        If the release is no such thing, an attack is unknown, or no data set says what is known.
+        If the release or the keys are no such thing, an attack is unknown, or no data set says what is known.
     """
     if not isinstance(release, Release):
         raise ParameterError(f"`release` must be a Release, got {type(release).__name__}")
@@ -154,7 +154,8 @@ def evaluate(
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
     release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
     presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
-    together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in (keys or {}).items()}}
+    keys = check_mapping(keys, "keys", optional=True)
+    together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in keys.items()}}
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
