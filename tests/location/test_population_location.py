@@ -61,6 +61,7 @@ def test_a_list_of_towns_locates_all_records():
     assert len(found.links) == 0
 
 
+@pytest.mark.whole
 def test_the_outline_alone_locates_all_records():
     rng = np.random.default_rng(4)
     lat, lon = rng.uniform(46, 54, 1500), rng.uniform(5, 14, 1500)
