@@ -1,8 +1,8 @@
 """Nearest records under distances that aggregate squared differences of columns monotonically.
 
-The aggregation is a weighted mean, or the Choquet integral where a fuzzy measure is given
-(`reident.kernels.tables.choquet`). Both are monotone, so the aggregate of the gaps between a record and a box bounds
-its distance to all records in the box: a tree of boxes serves both.
+The aggregation is a weighted mean, or the Choquet integral where a fuzzy measure is given: a vector of 2^n values
+indexed by sets as bit masks, where variable v is in set s if bit v of s is 1. Both are monotone, so the aggregate of
+the gaps between a record and a box bounds its distance to all records in the box: a tree of boxes serves both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.tables.choquet import choquet_one
 
 _LEAF = 12
 _STACK = 128
@@ -87,13 +86,41 @@ def build_tree(points, split_weights):
 
 
 @jit
+def _sort_few(values, order):
+    """Write the order of few values into `order`, by insertion; equal values stay as they are."""
+    for i in range(values.size):
+        place = i
+        while place > 0 and values[order[place - 1]] > values[i]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
+
+
+@jit
+def _choquet_one(values, mu):
+    """Choquet integral of one vector of few values."""
+    n = values.size
+    order = np.empty(n, np.int64)
+    _sort_few(values, order)
+    mask = (1 << n) - 1
+    total = 0.0
+    below = 0.0
+    for i in range(n):
+        value = values[order[i]]
+        total += (value - below) * mu[mask]
+        below = value
+        mask ^= 1 << order[i]
+    return total
+
+
+@jit
 def _choquet_distance(release, row, low, high, i, mu, squares):
     """Choquet integral of the squared gaps from a record to a box, or to a point that is both its ends."""
     for c in range(squares.size):
         value = release[row, c]
         gap = value - min(max(value, low[i, c]), high[i, c])
         squares[c] = gap * gap
-    return choquet_one(squares, mu)
+    return _choquet_one(squares, mu)
 
 
 @jit

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from reident.base import FloatArray
-from reident.kernels.tables.line_search import densest, spans
+from reident.kernels.tables.line_search import spans
 from reident.tables.choquet._learning_problem import Clock, LearningProblem, as_square, as_triangle
 
 #: Lines searched, those of them that are searched whatever the clock says, and lines in vain after which the search
@@ -45,12 +45,29 @@ def climb(
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
         step = allowed.corner(rng) - x
         spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
-        s, held = densest(low, high, -allowed.backwards(x, step), 1.0)
+        s, held = _densest(low, high, -allowed.backwards(x, step), 1.0)
         x = x + s * step
         in_vain += 1
         if held > best:
             best, best_x, in_vain = held, x, 0
     return best_x
+
+
+def _densest(low: FloatArray, high: FloatArray, lower: float, upper: float) -> tuple[float, int]:
+    """Return the s between `lower` and `upper` that lies in the most spans, and how many these are.
+
+    It is the middle of the longest stretch of those that lie in as many spans; `lower` if there is none.
+    """
+    begins, ends = np.maximum(low, lower), np.minimum(high, upper)
+    begins, ends = np.sort(begins[begins < ends]), np.sort(ends[begins < ends])
+    if not begins.size:
+        return lower, 0
+    closed = np.searchsorted(ends, begins, side="right")
+    held = np.searchsorted(begins, begins, side="right") - closed
+    densest = np.flatnonzero(held == held.max())
+    begin, end = begins[densest], ends[closed[densest]]
+    longest = (end - begin).argmax()
+    return float(begin[longest] + end[longest]) / 2, int(held.max())
 
 
 class _Polytope:
