@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks import _rivals
 from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident import link_records, microaggregate
-from reident.experiments.abril2012 import FILES, MODELS, learn, read_table, trial
+from reident.experiments.abril2012 import FILES, MODELS, groups_of, learn, read_table, trial
 from reident.experiments.sweep import sweep
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
@@ -52,7 +52,7 @@ def _learn_all(records: pd.DataFrame) -> dict[str, LearnedLinkage]:
     return {
         f"{file} {model}": learn(one.table, records, columns=one.columns, model=model, time_limit_s=300)
         for file in FILES
-        for one in [microaggregate(records, file)]
+        for one in [microaggregate(records, *groups_of(file, records.columns))]
         for model in MODELS
     }
 
@@ -60,7 +60,7 @@ def _learn_all(records: pd.DataFrame) -> dict[str, LearnedLinkage]:
 def _learning(limit_s: float = 60.0) -> list[Row]:
     whole = read_table()
     drawn = whole.iloc[np.random.default_rng(6).choice(len(whole), 400, replace=False)]
-    first = microaggregate(drawn, "M4-33")
+    first = microaggregate(drawn, *groups_of("M4-33", drawn.columns))
     few: dict[str, Any] = {"columns": first.columns, "model": "choquet"}
     learn(first.table, drawn, **few)
     learned = _learn_all(drawn).values()

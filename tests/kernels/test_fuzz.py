@@ -47,9 +47,8 @@ def test_every_kernel_that_the_package_calls_has_a_case():
     assert len(wanted) > 80
     assert wanted - COVERED == set()
     modules = {path.stem for path in PACKAGE.glob("kernels/*/[a-z]*.py")}
-    # Reached by the cases of their callers only: tangents inside the circles and cones of a map, a Choquet integral
-    # inside rows and the nearest records.
-    assert modules - {name.partition(".")[0] for name in COVERED} == {"choquet", "tangents"}
+    # Reached by the cases of their callers only: tangents inside the circles and cones of a map.
+    assert modules - {name.partition(".")[0] for name in COVERED} == {"tangents"}
 
 
 @pytest.fixture

@@ -10,20 +10,19 @@ from naive_linkage import as_measure, choquet
 from reident import learn_linkage, link_records, microaggregate, published
 from reident.base import ParameterError
 from reident.data.datasets import load_casc
-from reident.experiments.abril2012 import groups_of, kernel_ratio, owa, protect, read_table, trial
+from reident.experiments.abril2012 import FILES, groups_of, kernel_ratio, owa, protect, read_table, trial
 from reident.experiments.abril2012_protections import leakage_trial, mask
 from reident.experiments.parameters import pinned
-from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", NAMED_PROTECTIONS)
+@pytest.mark.parametrize("file", FILES)
 def test_printed_simple_mean_is_one_draw_among_others(file):
     census = load_casc("census")
     values = []
     for seed in range(30):
         inside = census.iloc[np.random.default_rng(seed).choice(len(census), 400, replace=False)]
-        protected = microaggregate(inside, file)
+        protected = microaggregate(inside, *groups_of(file, inside.columns))
         values.append(link_records(protected.table, inside, columns=protected.columns).ratio)
     printed = published("abril2012", "ratios").set_index("file").loc[file, "mean"]
     # One more draw lies within 2.8 standard deviations with 99 % probability (t, 29 degrees of freedom).

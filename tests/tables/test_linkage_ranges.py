@@ -70,7 +70,7 @@ def test_ranges_of_measures_are_those_of_full_programmes(seed):
     learned = learn_linkage(release, original, model="choquet")
     ranges = learned.ranges(max_sets=1)
     names = list(original.columns)
-    made = link_records(release, original, columns=names, distance="choquet", measure=learned.measure).links
+    made = link_records(release, original, columns=names, distance=learned.measure).links
     linked = [original.index.get_loc(label) for label in made.loc[made["credit"] == 1, "release"]]
     rows = np.vstack([corner_rows(release, original, "choquet")[i] for i in linked])
     corners = [FuzzyMeasure(values, names) for values in zero_one_measures(3)]

@@ -20,11 +20,21 @@ from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
-from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
+from reident.tables.microaggregation import microaggregate
 from reident.tables.record_linkage import TIE, link_records
 
-#: The paper's names of its seven protections.
-FILES = tuple(NAMED_PROTECTIONS)
+#: The paper's seven protections (section 4): name -> (number of columns, k) of each group, in file order. For M7-999
+#: the text says k = 3 although the other names spell the k: the text is followed.
+PROTECTIONS: dict[str, tuple[tuple[int, int], ...]] = {
+    "M4-33": ((2, 3), (2, 3)),
+    "M4-28": ((2, 2), (2, 8)),
+    "M4-82": ((2, 8), (2, 2)),
+    "M5-38": ((3, 3), (2, 8)),
+    "M6-385": ((2, 3), (2, 8), (2, 5)),
+    "M6-853": ((2, 8), (2, 5), (2, 3)),
+    "M7-999": ((3, 3), (3, 3), (1, 3)),
+}
+FILES = tuple(PROTECTIONS)
 
 #: Weights of columns, or of sets of columns.
 MODELS = ("weighted_mean", "choquet")
@@ -57,7 +67,7 @@ def groups_of(file: str, columns: Sequence[str]) -> tuple[list[list[str]], list[
     `file` is a name of the paper, or an own protection such as ``"2/3 2/8"``: two columns with k = 3, two with k = 8.
     """
     try:
-        sizes = NAMED_PROTECTIONS.get(file) or [tuple(map(int, group.split("/"))) for group in file.split()]
+        sizes = PROTECTIONS.get(file) or [tuple(map(int, group.split("/"))) for group in file.split()]
         ends = np.cumsum([size for size, _ in sizes]).tolist()
     except ValueError:
         raise ParameterError(f"`files` must be names of the paper or such as '2/3 2/8', got {file!r}") from None

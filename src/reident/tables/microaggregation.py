@@ -28,18 +28,6 @@ from reident.base import (
 from reident.kernels.tables.mdav import mdav_clusters
 from reident.tables._masked import MaskedTable, masked_table
 
-#: The seven protections of Abril et al. (2012), section 4: name -> (number of columns, k) of each group, in file order.
-#: For M7-999 the text says k = 3 although the other names spell the k: the text is followed.
-NAMED_PROTECTIONS: dict[str, tuple[tuple[int, int], ...]] = {
-    "M4-33": ((2, 3), (2, 3)),
-    "M4-28": ((2, 2), (2, 8)),
-    "M4-82": ((2, 8), (2, 2)),
-    "M5-38": ((3, 3), (2, 8)),
-    "M6-385": ((2, 3), (2, 8), (2, 5)),
-    "M6-853": ((2, 8), (2, 5), (2, 3)),
-    "M7-999": ((3, 3), (3, 3), (1, 3)),
-}
-
 
 @dataclass(frozen=True)
 class Microaggregation(MaskedTable):
@@ -58,7 +46,7 @@ class Microaggregation(MaskedTable):
 def microaggregate(
     table: pd.DataFrame,
     groups: str | Sequence[str] | Sequence[Sequence[str]],
-    k: Annotated[int, Whole(1, unit="records")] | Sequence[int] | None = None,
+    k: Annotated[int, Whole(1, unit="records")] | Sequence[int],
     *,
     method: Annotated[str, Choice("mdav", "pairs")] = "mdav",
     scale: Annotated[str | None, Choice(None, "std")] = None,
@@ -75,10 +63,9 @@ def microaggregate(
         The original. Not modified. Columns outside the groups are released as they are.
     groups : sequence of sequences of str, or str
         Groups of columns, each clustered on its own. A flat list of names is one group; a single name is a group
-        of one column. One of the names in `NAMED_PROTECTIONS` ("M4-33" ... "M7-999") stands for the groups and
-        the k of that protection on the table's first columns.
+        of one column.
     k : int or sequence of int
-        Smallest size of a cluster, for all groups or one a group; left out for a named protection.
+        Smallest size of a cluster, for all groups or one a group.
     method : {"mdav", "pairs"}
         How clusters are formed. "pairs": as the tool that Abril et al. (2012) name did it in its years (2009 to 2011):
         about the two records that are farthest apart, k nearest each, and the tail in the table's order. It needs
@@ -139,10 +126,8 @@ def microaggregate(
 
 
 def _groups_and_sizes(
-    table: pd.DataFrame, groups: str | Sequence[str] | Sequence[Sequence[str]], k: int | Sequence[int] | None
+    table: pd.DataFrame, groups: str | Sequence[str] | Sequence[Sequence[str]], k: int | Sequence[int]
 ) -> tuple[list[list[str]], list[int]]:
-    if isinstance(groups, str) and groups not in table.columns:
-        return _named_protection(table, groups, k)
     raw: list[object] = [groups] if isinstance(groups, str) else check_listed(groups, "groups")
     if not raw:
         raise ParameterError("`groups` must hold at least one group of columns, got none")
@@ -152,42 +137,15 @@ def _groups_and_sizes(
         check_columns(table, group, f"groups[{position}]")  # type: ignore[arg-type]
         for position, group in enumerate(raw)
     ]
-    grouped: set[str] = set()
-    for position, group in enumerate(listed):
-        twice = grouped.intersection(group)
-        if twice:
-            raise ParameterError(
-                f"`groups` must not overlap, got {sorted(twice)!r} in groups[{position}] and in an earlier group: "
-                "a column is replaced once"
-            )
-        grouped.update(group)
-    if k is None:
-        raise ParameterError(f"`k` must be given unless `groups` is one of {', '.join(NAMED_PROTECTIONS)}")
+    columns = [column for group in listed for column in group]
+    if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
+        raise ParameterError(f"`groups` must not overlap, got {twice!r} in several groups: a column is replaced once")
     each = [k] * len(listed) if check_array(k, "k", None).ndim == 0 else list(k)  # type: ignore[arg-type]
     if len(each) != len(listed):
         raise ParameterError(f"`k` must be one number or one a group ({len(listed)}), got {len(each)} numbers")
     n = len(table)
     why = f"a cluster has at least k of the table's {n} records"
     return listed, [check_integer(size, "k", low=1, high=n, why=why) for size in each]
-
-
-def _named_protection(
-    table: pd.DataFrame, name: str, k: int | Sequence[int] | None
-) -> tuple[list[list[str]], list[int]]:
-    if name not in NAMED_PROTECTIONS:
-        raise ParameterError(
-            f"`groups` must be groups of columns or one of {', '.join(NAMED_PROTECTIONS)}, got {name!r}: "
-            f"the table has {list(table.columns)!r}"
-        )
-    if k is not None:
-        raise ParameterError(f"`k` must be left out for the protection {name!r}, which has its own, got {k!r}")
-    spec = NAMED_PROTECTIONS[name]
-    needed = sum(width for width, _ in spec)
-    if table.shape[1] < needed:
-        raise ParameterError(f"`groups` = {name!r} needs a table of at least {needed} columns, got {table.shape[1]}")
-    ends = np.cumsum([width for width, _ in spec])
-    listed = [list(table.columns[end - width : end]) for end, (width, _) in zip(ends, spec, strict=True)]
-    return _groups_and_sizes(table, listed, [size for _, size in spec])
 
 
 def _means(values: FloatArray, clusters: IntArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,9 @@ from reident.base import (
 from reident.kernels._numba import in_parts
 from reident.kernels.tables.nearest import build_tree, nearest_records
 from reident.tables._match_weights import estimate_weights, heaviest_records
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure, shapley_values
+from reident.tables.choquet.fuzzy_measure import FuzzyMeasure, choquet_integral, shapley_values
 
-DISTANCES = ("dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "choquet", "probabilistic")
+DISTANCES = ("dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "probabilistic")
 
 #: Aggregated distances are tied if they differ by no more than this relative amount, which is rounding.
 TIE = 1e-12
@@ -82,7 +82,6 @@ def link_records(
     columns: str | Sequence[str] | None = None,
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] | Any = "dbrl1",
     weights: Mapping[str, float] | Sequence[float] | None = None,
-    measure: FuzzyMeasure | None = None,
     truth: Mapping[Hashable, Hashable] | pd.Series | str | None = None,
     ties: Annotated[str, Choice("share", "strict")] = "strict",
 ) -> RecordLinkage:
@@ -101,14 +100,12 @@ def link_records(
         "dbrl1": Euclidean on columns standardised in each file by that file's mean and standard deviation;
         "dbrl2": Euclidean on differences divided by their standard deviation over all pairs of records;
         "mahalanobis": with the covariance matrix of these differences, that is the sum of both files' covariance
-        matrices; "weighted_mean" and "choquet": the squared differences of "dbrl1" aggregated by `weights` or
-        by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs. A learned
-        linkage (with its scaling of columns), a fuzzy measure or a positive semidefinite matrix of
-        columns by columns (of d' M d for the differences d of "dbrl1") may be given directly.
+        matrices; "weighted_mean": the squared differences of "dbrl1" aggregated by `weights`;
+        "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs. A learned linkage (with
+        its scaling of columns), a fuzzy measure (the Choquet integral of the squared differences of "dbrl1") or a
+        positive semidefinite matrix of columns by columns (of d' M d for the differences d of "dbrl1") may be given.
     weights : mapping of str to float or sequence of float, optional
         Non-negative weights for "weighted_mean", scaled to sum 1.
-    measure : FuzzyMeasure, optional
-        For "choquet"; its variables are the columns compared.
     truth : mapping or Series, "unknown" or None
         Label in `release` -> label in `known`. None pairs records of equal index label. "unknown": only link.
     ties : {"strict", "share"}
@@ -121,7 +118,7 @@ def link_records(
     Raises
     ------
     ParameterError
-        If a column is absent, the distance unknown, or weights or measure do not fit the columns.
+        If a column is absent, the distance unknown, or weights or a measure do not fit the columns.
     DataError
         If a column is not numeric or incomplete, labels repeat, no label of the release occurs in `known`, or
         every column is constant in a file.
@@ -149,10 +146,8 @@ def link_records(
     >>> linked.links["known"].tolist(), linked.ratio
     (['Ann', 'Bea', 'Cy'], 1.0)
     """
-    if (matrix := as_form(distance)) is not None:
-        columns = list(matrix.columns) if columns is None else columns
-    kind, weights, measure, columns = _resolve(distance, weights, measure, columns)
-    listed = common_columns(release, known, columns)
+    chosen = _resolve(distance, weights, columns)
+    listed = common_columns(release, known, chosen.columns)
     pairs = true_pairs(release, known, truth)
     a, b = check_numeric(release, listed, "release"), check_numeric(known, listed, "known")
     used = informative(a, b)
@@ -161,23 +156,14 @@ def link_records(
             f"every column of {listed!r} is constant in `release` or `known`: no distance separates records"
         )
     agreement = None
-    if kind == "probabilistic":
+    if chosen.kind == "probabilistic":
         a, b = standardised(a[:, used]), standardised(b[:, used])
         estimated = estimate_weights(a, b)
         nearest, smallest, tied, true_distance = heaviest_records(a, b, estimated, pairs)
         agreement = estimated.table([c for c, keep in zip(listed, used, strict=True) if keep])
     else:
-        vector, mu = _aggregation(kind, listed, used, weights, measure)
-        a, b = a[:, used], b[:, used]
-        spread = None if isinstance(distance, str | pd.DataFrame | FuzzyMeasure) else distance.spread
-        if spread is None:
-            a, b, vector = _coordinates(kind, a, b, vector)
-        else:
-            a, b = (x / spread[listed].to_numpy()[used] for x in (a, b))
-        if matrix is not None:
-            half = _half(matrix, listed)[used]
-            a, b, vector = a @ half, b @ half, np.ones(half.shape[1])
-        nearest, smallest, tied, true_distance = _search(a, b, vector, mu, pairs)
+        a, b, mu = _coordinates(a[:, used], b[:, used], chosen, listed, used)
+        nearest, smallest, tied, true_distance = _search(a, b, mu, pairs)
     outcome, credit = _outcomes(smallest, tied, true_distance, pairs, ties, known_truth=not isinstance(truth, str))
     links = pd.DataFrame(
         {
@@ -192,7 +178,7 @@ def link_records(
     )
     ratio = float(credit.mean())
     ignored = [c for c, keep in zip(listed, used, strict=True) if not keep]
-    return RecordLinkage(links, ratio, kind, ties, listed, ignored, agreement)
+    return RecordLinkage(links, ratio, chosen.kind, ties, listed, ignored, agreement)
 
 
 def informative(a: FloatArray, b: FloatArray) -> np.ndarray:
@@ -210,35 +196,39 @@ def spread_of(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(a.var(axis=0) + b.var(axis=0)))
 
 
-def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[str, Any, Any, Any]:
-    """Return the kind of distance and its inputs, from a name, a measure, or a learned linkage."""
+class _Distance(NamedTuple):
+    """A kind of distance, the columns that it compares, and the inputs of its kind."""
+
+    kind: str
+    columns: Any
+    weights: Any = None
+    measure: FuzzyMeasure | None = None
+    matrix: pd.DataFrame | None = None
+    spread: pd.Series | None = None
+
+
+def _resolve(distance: Any, weights: Any, columns: Any) -> _Distance:
+    """Return the kind of distance and its inputs, from a name, a measure, a matrix, or a learned linkage."""
     if isinstance(distance, str):
         kind = check_choice(distance, "distance", DISTANCES)
-        for value, name, needs in ((weights, "weights", "weighted_mean"), (measure, "measure", "choquet")):
-            if (value is None) == (kind == needs):
-                rule = "must be given for" if kind == needs else "must be left out for"
-                raise ParameterError(f"`{name}` {rule} `distance` = {kind!r}")
-        if kind == "choquet" and not isinstance(measure, FuzzyMeasure):
-            raise ParameterError(f"`measure` must be a FuzzyMeasure, got {type(measure).__name__}")
-        return kind, weights, measure, columns if measure is None or columns is not None else list(measure.variables)
-    if weights is not None or measure is not None:
-        raise ParameterError("`weights` and `measure` must be left out where `distance` is an object that has its own")
-    if as_form(distance) is not None:
-        return "bilinear", None, None, columns
-    learned = distance if isinstance(distance, FuzzyMeasure) else getattr(distance, "measure", None)
-    if not isinstance(learned, FuzzyMeasure):
+        if (weights is None) == (kind == "weighted_mean"):
+            rule = "given" if kind == "weighted_mean" else "left out"
+            raise ParameterError(f"`weights` must be {rule} for `distance` = {kind!r}")
+        return _Distance(kind, columns, weights)
+    if weights is not None:
+        raise ParameterError("`weights` must be left out where `distance` is an object that has its own")
+    own = {"matrix": distance} if isinstance(distance, pd.DataFrame) else {"measure": distance}
+    if not isinstance(distance, pd.DataFrame | FuzzyMeasure):
+        own = {name: getattr(distance, name, None) for name in ("weights", "measure", "matrix", "spread")}
+    found = _Distance("choquet", columns, **own)
+    if found.matrix is not None:
+        return found._replace(kind="bilinear", columns=list(found.matrix.columns) if columns is None else columns)
+    if not isinstance(found.measure, FuzzyMeasure):
         raise ParameterError(
             f"`distance` must be one of {DISTANCES}, a FuzzyMeasure, a matrix or a LearnedLinkage, got {distance!r}"
         )
-    columns = list(learned.variables) if columns is None else columns
-    fixed = getattr(distance, "weights", None)
-    return ("choquet", None, learned, columns) if fixed is None else ("weighted_mean", fixed, None, columns)
-
-
-def as_form(distance: Any) -> pd.DataFrame | None:
-    """Return the matrix of a bilinear form, which is given itself or was learned; None for any other distance."""
-    matrix = distance if isinstance(distance, pd.DataFrame) else getattr(distance, "matrix", None)
-    return matrix if isinstance(matrix, pd.DataFrame) else None
+    found = found._replace(columns=list(found.measure.variables) if columns is None else columns)
+    return found if found.weights is None else found._replace(kind="weighted_mean", measure=None)
 
 
 def _half(matrix: pd.DataFrame, columns: list[str]) -> FloatArray:
@@ -292,27 +282,53 @@ def true_pairs(release: pd.DataFrame, known: pd.DataFrame, truth: Any) -> IntArr
     return positions
 
 
-def _aggregation(
-    kind: str, columns: list[str], used: np.ndarray, weights: Any, measure: FuzzyMeasure | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return weights of the used columns, and the fuzzy measure as seen where the unused ones have distance 0."""
-    count = int(used.sum())
-    if measure is not None:
-        if list(measure.variables) != columns:
-            raise ParameterError(
-                f"`measure` must be on the columns compared, {columns!r}, in this order, got {measure.variables!r}"
-            )
-        masks = np.zeros(2**count, np.int64)  # where the others' distance is 0, only sets of used variables count
-        for place, bit in enumerate(np.flatnonzero(used)):
-            masks |= ((np.arange(masks.size) >> place) & 1) << bit
-        mu = measure.values[masks]  # noqa: PD011
-        if mu[-1] <= 0:
-            raise ParameterError(
-                "`measure` must not be 0 on the set of the columns that vary: all distances would be 0"
-            )
-        return np.full(count, 1.0 / count), mu
-    if kind != "weighted_mean":
-        return np.full(count, 1.0 / count), np.empty(0)
+def _coordinates(
+    a: FloatArray, b: FloatArray, distance: _Distance, columns: list[str], used: np.ndarray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return coordinates whose squared differences the distance adds up, or aggregates by the measure returned."""
+    no_measure = np.empty(0)
+    if distance.kind == "mahalanobis":
+        # Singular directions, in which records do not differ, are left out: a pseudo-inverse.
+        spread = spread_of(a, b)
+        a, b = (a - a.mean(axis=0)) / spread, (b - a.mean(axis=0)) / spread
+        covariance = sum(np.atleast_2d(np.cov(x, rowvar=False, ddof=0)) for x in (a, b))
+        values, vectors = np.linalg.eigh(covariance)
+        keep = values > 1e-10 * values.max()
+        whitening = vectors[:, keep] / np.sqrt(values[keep])
+        return a @ whitening, b @ whitening, no_measure
+    if distance.spread is not None or distance.kind == "dbrl2":
+        spread = spread_of(a, b) if distance.spread is None else distance.spread[columns].to_numpy()[used]
+        a, b = a / spread, b / spread
+    else:
+        a, b = standardised(a), standardised(b)
+    if distance.matrix is not None:
+        half = _half(distance.matrix, columns)[used]
+        return a @ half, b @ half, no_measure
+    if distance.measure is not None:
+        return a, b, _measure_on(distance.measure, columns, used)
+    weights = np.full(a.shape[1], 1.0 / a.shape[1])
+    if distance.kind == "weighted_mean":
+        weights = _weights_of(distance.weights, columns, used)
+    return a * np.sqrt(weights), b * np.sqrt(weights), no_measure
+
+
+def _measure_on(measure: FuzzyMeasure, columns: list[str], used: np.ndarray) -> FloatArray:
+    """Return a measure as seen where the columns that are not used have distance 0."""
+    if list(measure.variables) != columns:
+        raise ParameterError(
+            f"the measure must be on the columns compared, {columns!r}, in this order, got {measure.variables!r}"
+        )
+    masks = np.zeros(2 ** int(used.sum()), np.int64)  # only sets of used variables count
+    for place, bit in enumerate(np.flatnonzero(used)):
+        masks |= ((np.arange(masks.size) >> place) & 1) << bit
+    mu = measure.values[masks]  # noqa: PD011
+    if mu[-1] <= 0:
+        raise ParameterError("the measure must not be 0 on the set of the columns that vary: all distances would be 0")
+    return mu
+
+
+def _weights_of(weights: Any, columns: list[str], used: np.ndarray) -> FloatArray:
+    """Return the weights of the used columns, as shares of those of all."""
     if isinstance(weights, Mapping | pd.Series):
         lacking = [column for column in columns if column not in weights]
         if lacking:
@@ -323,46 +339,23 @@ def _aggregation(
     vector = np.array([check_real(value, "weights", low=0.0) for value in weights])
     if vector[used].sum() <= 0:
         raise ParameterError(f"`weights` must not all be 0 on the columns that vary, got {vector.tolist()}")
-    return vector[used] / vector.sum(), np.empty(0)
-
-
-def _coordinates(
-    kind: str, a: FloatArray, b: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return coordinates in which the distance is the aggregate of squared differences, and the weights."""
-    if kind == "dbrl2":
-        spread = spread_of(a, b)
-        return a / spread, b / spread, weights
-    if kind == "mahalanobis":
-        # Singular directions, in which records do not differ, are left out: a pseudo-inverse.
-        spread = spread_of(a, b)
-        a, b = (a - a.mean(axis=0)) / spread, (b - a.mean(axis=0)) / spread
-        covariance = sum(np.atleast_2d(np.cov(x, rowvar=False, ddof=0)) for x in (a, b))
-        values, vectors = np.linalg.eigh(covariance)
-        keep = values > 1e-10 * values.max()
-        whitening = vectors[:, keep] / np.sqrt(values[keep])
-        return a @ whitening, b @ whitening, np.full(int(keep.sum()), 1.0)
-    return standardised(a), standardised(b), weights
+    return vector[used] / vector.sum()
 
 
 def _search(
-    a: FloatArray, b: FloatArray, weights: FloatArray, mu: FloatArray, pairs: IntArray
+    a: FloatArray, b: FloatArray, mu: FloatArray, pairs: IntArray
 ) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
-    """Build the tree of the known records and search it."""
+    """Search a tree of the known records for the nearest; return these, distances, ties, and true distances."""
     # A box is cut where it matters most; a Shapley value of 0 means that a column never matters.
-    spread = shapley_values(mu / mu[-1]) if mu.size else weights
-    order, spans, low, high = build_tree(np.ascontiguousarray(b), np.array(spread, dtype=float))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    rows = np.where(pairs >= 0, rank[pairs], -1)
-    points = np.ascontiguousarray(b[order])
-    a = np.ascontiguousarray(a)
-    parts = in_parts(
-        lambda part: nearest_records(a[part], points, order, spans, low, high, weights, mu, rows[part], TIE),
-        len(a),
-        _FEWEST,
-    )
-    nearest, distance, ties, true_distance = map(np.concatenate, zip(*parts, strict=True))
+    importance = shapley_values(mu / mu[-1]) if mu.size else np.ones(b.shape[1])
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    order, spans, low, high = build_tree(b, importance)
+    points = b[order]
+    parts = in_parts(lambda part: nearest_records(a[part], points, order, spans, low, high, mu, TIE), len(a), _FEWEST)
+    nearest, distance, ties = map(np.concatenate, zip(*parts, strict=True))
+    paired, true_distance = pairs >= 0, np.full(len(a), np.nan)
+    squares = (a[paired] - b[pairs[paired]]) ** 2
+    true_distance[paired] = choquet_integral(squares, mu) if mu.size else squares.sum(axis=1)
     return nearest, distance, ties, true_distance
 
 

@@ -1,6 +1,6 @@
 """Nearest records under distances that aggregate squared differences of columns monotonically.
 
-The aggregation is a weighted mean, or the Choquet integral where a fuzzy measure is given: a vector of 2^n values
+The aggregation is the sum, or the Choquet integral where a fuzzy measure is given: a vector of 2^n values
 indexed by sets as bit masks, where variable v is in set s if bit v of s is 1. Both are monotone, so the aggregate of
 the gaps between a record and a box bounds its distance to all records in the box: a tree of boxes serves both.
 """
@@ -124,7 +124,7 @@ def _choquet_distance(release, row, low, high, i, mu, squares):
 
 
 @jit
-def nearest_records(release, points, order, spans, low, high, weights, mu, truth, tie):
+def nearest_records(release, points, order, spans, low, high, mu, tie):
     """Find the nearest known record of each released one in a tree of boxes.
 
     Parameters
@@ -135,12 +135,8 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
         Known records, in the tree's order.
     order, spans, low, high
         The tree, from `build_tree`.
-    weights : ndarray of float64, shape (p,)
-        Weights of the mean; not used where `mu` is given.
     mu : ndarray of float64, shape (2**p,) or (0,)
-        Fuzzy measure by bit mask; empty for the weighted mean.
-    truth : ndarray of int64, shape (n,)
-        Row of `points` that belongs to each released record, -1 for none.
+        Fuzzy measure by bit mask; empty for the sum of squares.
     tie : float
         Relative difference up to which two distances are tied.
 
@@ -152,8 +148,6 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
         Its distance.
     ties : ndarray of int64, shape (n,)
         How many known records are tied at that distance, itself included.
-    true_distance : ndarray of float64, shape (n,)
-        Distance to the true partner; NaN for none.
 
     Notes
     -----
@@ -164,7 +158,6 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
     nearest = np.empty(n, np.int64)
     distance = np.empty(n)
     ties = np.empty(n, np.int64)
-    true_distance = np.empty(n)
     squares = np.empty(p)
     stack = np.empty(_STACK, np.int64)
     bounds = np.empty(_STACK)
@@ -191,7 +184,7 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                             d = 0.0
                             for c in range(p):
                                 gap = release[row, c] - points[i, c]
-                                d += weights[c] * gap * gap
+                                d += gap * gap
                         if walk == 0:
                             best = min(best, d)
                             limit = best
@@ -210,7 +203,7 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                         for c in range(p):
                             value = release[row, c]
                             gap = value - min(max(value, low[box, c]), high[box, c])
-                            bound += weights[c] * gap * gap
+                            bound += gap * gap
                     below, above = above, bound * (1.0 - 1e-12)
                 # The nearer box is put on top, to be searched first.
                 near = child if below <= above else child + 1
@@ -222,14 +215,4 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
         nearest[row] = first
         distance[row] = best
         ties[row] = count
-        true_distance[row] = np.nan
-        at = truth[row]
-        if at >= 0 and mu.size > 0:
-            true_distance[row] = _choquet_distance(release, row, points, points, at, mu, squares)
-        elif at >= 0:
-            total = 0.0
-            for c in range(p):
-                gap = release[row, c] - points[at, c]
-                total += weights[c] * gap * gap
-            true_distance[row] = total
-    return nearest, distance, ties, true_distance
+    return nearest, distance, ties

@@ -12,7 +12,7 @@ from scipy import sparse
 from reident.base import FloatArray
 from reident.tables.choquet._benders import Solution
 from reident.tables.choquet._learning_problem import LearningProblem, choquet_rows, mean_rows
-from reident.tables.choquet._margin_oracle import quiet_solver
+from reident.tables.choquet._margin_oracle import add_column, quiet_solver
 
 
 def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem, deadline: float) -> Solution:
@@ -39,12 +39,17 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     matrix = sparse.vstack(
         [sparse.hstack([rows, switch]), sparse.hstack([shape, sparse.csr_array((shape.shape[0], n))])], format="csr"
     )
-    low = np.concatenate([np.full(blocks.size, eps), [1.0], np.zeros(shape.shape[0] - 1)])
-    high = np.concatenate(
-        [np.full(blocks.size, highspy.kHighsInf), [1.0], np.full(shape.shape[0] - 1, highspy.kHighsInf)]
-    )
-    bounds = (np.zeros(p), np.ones(p)) if is_mean else moebius_bounds(p)
-    solver = _load(matrix, low, high, n, bounds)
+    low = np.concatenate([np.full(blocks.size, eps), [1.0], np.zeros(len(steps))])
+    high = np.full(len(low), highspy.kHighsInf)
+    high[blocks.size] = 1.0
+    solver = quiet_solver()
+    for name in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
+        solver.setOptionValue(name, 1e-9)
+    for least, greatest in zip(*((np.zeros(p), np.ones(p)) if is_mean else moebius_bounds(p)), strict=True):
+        add_column(solver, 0.0, least, greatest)
+    for _ in range(n):
+        add_column(solver, 1.0, 0.0, 1.0, integral=True)
+    solver.addRows(len(low), low, high, matrix.nnz, matrix.indptr, matrix.indices, matrix.data)
     solver.setOptionValue("time_limit", max(deadline - time.perf_counter(), 1e-3))
     solver.run()
     info = solver.getInfo()
@@ -66,25 +71,3 @@ def moebius_bounds(p: int) -> tuple[FloatArray, FloatArray]:
     lowest = np.array([min(0, *values) for values in attained], dtype=float)
     greatest = np.array([max(values) for values in attained], dtype=float)
     return lowest[sizes - 1], greatest[sizes - 1]
-
-
-def _load(
-    matrix: sparse.csr_array, low: FloatArray, high: FloatArray, n: int, bounds: tuple[FloatArray, FloatArray]
-) -> highspy.Highs:
-    size = bounds[0].size
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = size + n, matrix.shape[0]
-    model.col_cost_ = np.concatenate([np.zeros(size), np.ones(n)])
-    model.col_lower_ = np.concatenate([bounds[0], np.zeros(n)])
-    model.col_upper_ = np.concatenate([bounds[1], np.ones(n)])
-    model.row_lower_, model.row_upper_ = low, high
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = matrix.indptr
-    model.a_matrix_.index_ = matrix.indices
-    model.a_matrix_.value_ = matrix.data
-    model.integrality_ = [highspy.HighsVarType.kContinuous] * size + [highspy.HighsVarType.kInteger] * n
-    solver = quiet_solver()
-    for name in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
-        solver.setOptionValue(name, 1e-9)
-    solver.passModel(model)
-    return solver
