@@ -11,6 +11,7 @@ from .check_data import check_table as check_table
 from .check_data import check_vector as check_vector
 from .check_data import encode_labels as encode_labels
 from .check_data import is_numeric as is_numeric
+from .check_data import kind_of as kind_of
 from .check_values import MOST as MOST
 from .check_values import call_given as call_given
 from .check_values import check_bounds as check_bounds

@@ -230,7 +230,7 @@ def encode_labels(tables: Sequence[pd.DataFrame], quasi: Sequence[str], names: S
     with anything, not with another missing value either: such a record gets the code -1.
     """
     for column in quasi:
-        kinds = [_kind(table[column]) for table in tables]
+        kinds = [kind_of(table[column]) for table in tables]
         known = {kind for kind in kinds if kind != "empty"}
         if len(known) > 1:
             described = ", ".join(f"{kind} in `{name}`" for kind, name in zip(kinds, names, strict=True))
@@ -244,7 +244,7 @@ def encode_labels(tables: Sequence[pd.DataFrame], quasi: Sequence[str], names: S
     return np.split(codes, np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _kind(column: pd.Series) -> str:
+def kind_of(column: pd.Series) -> str:
     """Name the comparable kind of a column: number, boolean, time, text, mixed or empty."""
     values = column.dropna()
     if values.empty:

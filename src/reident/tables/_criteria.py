@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_columns, check_integer
+from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_integer
 from reident.kernels.tables import mondrian as rules_of
-from reident.tables.classes import encode_column, sorted_codes
+from reident.tables.classes import check_no_gaps, check_sensitive, encode_column, sorted_codes
 
 _DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY}
 _DISTANCE = {
@@ -43,11 +43,13 @@ class Runs:
     sizes: IntArray
     totals: IntArray
 
-    def _owner(self) -> IntArray:
+    def owner(self) -> IntArray:
+        """Return the class of each run."""
         return np.repeat(np.arange(self.sizes.size), np.diff(self.starts))
 
-    def _shares(self) -> FloatArray:
-        return self.counts / self.sizes[self._owner()]
+    def shares(self) -> FloatArray:
+        """Return the share of each run in the records of its class."""
+        return self.counts / self.sizes[self.owner()]
 
     def distinct(self) -> IntArray:
         """Return the number of distinct values of each class."""
@@ -55,12 +57,12 @@ class Runs:
 
     def entropy(self) -> FloatArray:
         """Return the entropy of each class, in nats."""
-        shares = self._shares()
+        shares = self.shares()
         return -np.add.reduceat(shares * np.log(shares), self.starts[:-1])
 
     def recursive_l(self, c: float) -> IntArray:
         """Return the largest l for which each class is recursive (c, l)-diverse."""
-        owner = self._owner()
+        owner = self.owner()
         counts = self.counts[np.lexsort((-self.counts, owner))]
         before = np.r_[0, np.cumsum(counts)]
         # The largest count of a class against the sum of those from each place on.
@@ -72,7 +74,7 @@ class Runs:
         """Return the total variation distance between each class and all of them together."""
         overall = self.totals / self.totals.sum()
         # Both distributions sum to one: the excess equals the deficit.
-        return np.add.reduceat(np.maximum(self._shares() - overall[self.values], 0.0), self.starts[:-1])
+        return np.add.reduceat(np.maximum(self.shares() - overall[self.values], 0.0), self.starts[:-1])
 
     def hierarchical_distance(self, levels: IntArray) -> FloatArray:
         """Return the hierarchical distance between each class and all of them together.
@@ -80,12 +82,12 @@ class Runs:
         `levels` holds the code of each value on the levels 0, 1, ... below the root. A path from value to value goes up
         to their common label and down again, so the distance is the mean over the levels of the total variation there.
         """
-        owner, overall = self._owner(), self.totals / self.totals.sum()
+        owner, overall = self.owner(), self.totals / self.totals.sum()
         distances = np.zeros(self.sizes.size)
         for codes in levels[:, : overall.size]:
             whole = np.bincount(codes, weights=overall)
             parts, place = np.unique(owner * whole.size + codes[self.values], return_inverse=True)
-            mass = np.bincount(place, weights=self._shares())
+            mass = np.bincount(place, weights=self.shares())
             excess = np.maximum(mass - whole[parts % whole.size], 0.0)
             distances += np.bincount(parts // whole.size, weights=excess, minlength=self.sizes.size)
         return distances / max(len(levels), 1)
@@ -103,7 +105,7 @@ class Runs:
         low, high = np.r_[0, self.values[:-1]], self.values.copy()
         low[self.starts[:-1]] = 0
         last = self.starts[1:] - 1
-        owner = np.r_[self._owner(), np.arange(self.sizes.size)]
+        owner = np.r_[self.owner(), np.arange(self.sizes.size)]
         low, high = np.r_[low, self.values[last]], np.r_[high, np.full(last.size, m)]
         level = np.r_[before, self.sizes] / self.sizes[owner]
         split = np.clip(np.searchsorted(cumulative, level), low, high)
@@ -149,16 +151,16 @@ def levels_of(hierarchy: Any, values: pd.Index, column: str) -> IntArray:
     return np.array(levels, dtype=np.int64).reshape(len(levels), len(values))
 
 
-def ordered_codes(column: pd.Series, name: str = "sensitive") -> IntArray:
+def ordered_codes(column: pd.Series) -> IntArray:
     """Code values in their order: an ordered Categorical's own, else the sorted one."""
     if column.isna().any():
         raise DataError(
-            f"`{name}` must not have missing values for an ordered distance, got {int(column.isna().sum())} in "
+            f"`sensitive` must not have missing values for an ordered distance, got {int(column.isna().sum())} in "
             f"{column.name!r}: a missing value has no place in the order (use missing='drop')"
         )
     if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
         return np.unique(column.cat.codes, return_inverse=True)[1].astype(np.int64, copy=False)
-    return sorted_codes(column, f"`{name}`")[0]
+    return sorted_codes(column, "`sensitive`")[0]
 
 
 @dataclass(frozen=True)
@@ -246,17 +248,11 @@ def read_criteria(
         return Criteria(k, np.zeros(n, dtype=np.int64), none.astype(np.int64), none, none)
     if not isinstance(sensitive, str):
         raise ParameterError(f"`sensitive` must be the name of one column, got {sensitive!r}")
-    check_columns(table, sensitive, "sensitive")
-    if sensitive in quasi:
-        raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r} in both roles")
+    check_sensitive(table, sensitive, quasi)
     if ell is None and t is None:
         raise ParameterError(f"`ell` or `t` must be given with `sensitive` ({sensitive!r}), got neither")
     column = table[sensitive]
-    if column.isna().any():
-        raise DataError(
-            f"`table` must not have missing values in the sensitive attribute {sensitive!r}, got "
-            f"{int(column.isna().sum())}: give them a label of their own, or leave the records out"
-        )
+    check_no_gaps(column, "table")
     chosen: list[tuple[int, float, float]] = []
     if ell is not None:
         if diversity != "entropy":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,36 +55,27 @@ class LevelLosses:
         self.widths = [_widths(part, index) for part, index in zip(parts, values, strict=True)]
         self.most_bits = [np.log2(n / count) for count in counts]
 
-    def bound(self, loss: str, *, charged: bool, budget: int) -> FloatArray:
-        """Return a lower bound of every node's loss, whatever up to `budget` records are suppressed."""
-        total: FloatArray = np.zeros(tuple(self.n_levels))
+    def bound(self, loss: str) -> FloatArray:
+        """Return a lower bound of every node's loss if suppressed records lose everything, whichever they are."""
         if loss == "discernibility":
-            return total
-        all_bits = float(sum(budget @ counts for budget, counts in zip(self.most_bits, self.counts, strict=True)))
-        spare_bits = 0.0 if charged else budget * float(sum(bits.max() for bits in self.most_bits))
+            return np.zeros(tuple(self.n_levels))
+        lost: list[FloatArray] = []
+        everything: list[float] = []
         for j, levels in enumerate(self.n_levels):
-            shape = [1] * self.n_levels.size
-            shape[j] = int(levels)
             if loss == "precision":
-                shares = np.arange(levels) / max(levels - 1, 1)
-            elif loss == "bits":
-                total += (self.bits[j] @ self.counts[j]).reshape(shape)
-                continue
+                lost.append(np.arange(levels, dtype=np.float64))
+                everything.append(levels - 1)
+            elif loss == "ncp":
+                lost.append(self.widths[j] @ self.counts[j])
+                everything.append(self.n)
             else:
-                cells, everything, worst = self.widths[j] @ self.counts[j], float(self.n), 1.0
-                if loss == "column_bits":
-                    cells, everything = self.bits[j] @ self.counts[j], float(self.most_bits[j] @ self.counts[j])
-                    worst = float(self.most_bits[j].max())
-                spared = 0.0 if charged else min(budget * worst, everything)
-                rest = everything - spared
-                shares = np.maximum(cells - spared, 0.0) / rest if rest > 1e-9 else np.zeros(levels)
-            total += np.clip(shares, 0.0, 1.0).reshape(shape)
-        if loss == "bits":
-            rest = all_bits - min(spare_bits, all_bits)
-            return (
-                np.clip(np.maximum(total - spare_bits, 0.0) / rest, 0.0, 1.0) if rest > 1e-9 else np.zeros_like(total)
-            )
-        return total / self.n_levels.size
+                lost.append(self.bits[j] @ self.counts[j])
+                everything.append(self.most_bits[j] @ self.counts[j])
+        total = np.full(len(lost), sum(everything)) if loss == "bits" else len(lost) * np.array(everything)
+        shares = [
+            steps / most if most > 1e-9 else np.zeros(len(steps)) for steps, most in zip(lost, total, strict=True)
+        ]
+        return np.asarray(functools.reduce(np.add.outer, shares))
 
     def at(
         self, node: tuple[int, ...], n_records: int, squares: float, suppressed: list[IntArray], *, charged: bool

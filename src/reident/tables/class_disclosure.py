@@ -22,7 +22,8 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.tables.classes import class_ids, encode_column, suppressed_rows
+from reident.tables._criteria import sensitive_runs
+from reident.tables.classes import check_no_gaps, check_sensitive, encode_column, suppressed_rows, table_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +96,13 @@ class _Classes:
 def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
     table = check_table(getattr(release, "table", release), "release")
     quasi = check_columns(table, quasi, "quasi", table_name="release")
-    check_columns(table, sensitive, "sensitive", table_name="release")
-    if sensitive in quasi:
-        raise ParameterError(f"`sensitive` must not be a quasi-identifier, got {sensitive!r}")
+    check_sensitive(table, sensitive, quasi, "release")
     table = table.loc[~suppressed_rows(table, quasi, "*")]
-    if table[sensitive].isna().any():
-        raise DataError(f"`release` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
-    ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
+    check_no_gaps(table[sensitive], "release")
+    ids = table_classes(table, quasi)[0]
     codes, values = encode_column(table[sensitive])
-    pairs, counts = np.unique(ids * len(values) + codes, return_counts=True)
-    of_class, value = np.divmod(pairs, len(values))
-    posterior = counts / np.bincount(ids)[of_class]
-    return _Classes(table.index, ids, of_class, value, counts, list(values), np.bincount(codes) / len(codes), posterior)
+    runs, prior = sensitive_runs(ids, codes), np.bincount(codes) / len(codes)
+    return _Classes(table.index, ids, runs.owner(), runs.values, runs.counts, list(values), prior, runs.shares())
 
 
 def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: str) -> Breaches:

@@ -40,7 +40,7 @@ class NearestRecord:
     risk : float
         Their mean over the records in classes: the linking risk.
     low, high : float
-        Wilson's interval of the risk, as if records were linked independently.
+        Wilson's 95 % interval of the risk, as if records were linked independently.
     baseline : float
         The risk from guessing at random inside each class: classes / records.
     """
@@ -59,7 +59,6 @@ def nearest_record_attack(
     classes: ArrayLike,
     *,
     ties: Annotated[str, Choice("all", "random", "none")] = "all",
-    level: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.95,
 ) -> NearestRecord:
     """Link each released record to the record of its class with the nearest original value.
 
@@ -75,8 +74,6 @@ def nearest_record_attack(
     ties : {"all", "random", "none"}
         If several originals are equally near and the right one is among them: a success, as in the paper's formula;
         one over their number; a failure ("closer than all other", as in its text).
-    level : float
-        Of the interval.
 
     Returns
     -------
@@ -110,7 +107,7 @@ def nearest_record_attack(
     linked = np.full(before.size, np.nan)
     linked[is_released] = success
     n = success.size
-    rate = wilson_interval(float(success.sum()), n, level=level)
+    rate = wilson_interval(float(success.sum()), n)
     return NearestRecord(linked, rate.value, rate.low, rate.high, (int(ids.max()) + 1) / n)
 
 

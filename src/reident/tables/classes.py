@@ -16,7 +16,9 @@ from reident.base import (
     DataError,
     FloatArray,
     IntArray,
+    ParameterError,
     check_array,
+    check_columns,
     check_real,
     check_text,
     check_vector,
@@ -88,6 +90,11 @@ def class_ids(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
     return ids.astype(np.int64, copy=False), len(values)
 
 
+def table_classes(table: pd.DataFrame, columns: Sequence[str]) -> tuple[IntArray, int]:
+    """Return the class of each record, those that agree in some columns, and the number of classes."""
+    return class_ids([encode_column(table[column])[0] for column in columns])
+
+
 def first_rows(ids: IntArray, n_classes: int) -> IntArray:
     """Return the first record of each class."""
     first = np.empty(n_classes, dtype=np.int64)
@@ -122,6 +129,27 @@ def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> B
     return absent.any(axis=1).to_numpy()
 
 
+def check_sensitive(
+    table: pd.DataFrame, sensitive: str | Sequence[str], quasi: Sequence[str], table_name: str = "table"
+) -> list[str]:
+    """Return sensitive attributes as a list: columns of a table that are no quasi-identifiers."""
+    listed = check_columns(table, sensitive, "sensitive", table_name=table_name)
+    if both := [column for column in listed if column in quasi]:
+        raise ParameterError(
+            f"`sensitive` must not be a quasi-identifier too, got {both[0]!r} in both: all of a class agree in it"
+        )
+    return listed
+
+
+def check_no_gaps(column: pd.Series, table_name: str) -> None:
+    """Require a sensitive attribute without missing values."""
+    if column.isna().any():
+        raise DataError(
+            f"`{table_name}` must have no missing value of the sensitive {column.name!r}, got "
+            f"{int(column.isna().sum())}: give them a label of their own, or leave the records out"
+        )
+
+
 def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None) -> BoolArray:
     """Mark suppressed records: every quasi-identifier is `token`.
 
@@ -144,7 +172,7 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
     Agreeing in this sense is no equivalence: two records may each agree with a third and not with one another. Distinct
     records are compared pattern of gaps against pattern of gaps, on the columns that both have.
     """
-    ids, n = class_ids([encode_column(table[column])[0] for column in quasi])
+    ids, n = table_classes(table, quasi)
     first = first_rows(ids, n)
     codes = np.column_stack([encode_column(table[column])[0] for column in quasi])[first]
     gaps = table[list(quasi)].isna().to_numpy()[first]

@@ -18,7 +18,6 @@ from reident.base import (
     Choice,
     DataError,
     IntArray,
-    ParameterError,
     Real,
     Text,
     check_columns,
@@ -27,7 +26,14 @@ from reident.base import (
     checked,
 )
 from reident.tables._criteria import Runs, levels_of, ordered_codes, sensitive_runs
-from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
+from reident.tables.classes import (
+    check_sensitive,
+    encode_column,
+    missing_rows,
+    suppressed_rows,
+    table_classes,
+    wildcard_counts,
+)
 
 Columns = str | Sequence[str]
 Missing = Annotated[str, Choice("value", "drop", "raise")]
@@ -74,11 +80,10 @@ def equivalence_classes(
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     left_out = suppressed_rows(table, quasi, suppressed_label) | missing_rows(table, quasi, missing)
     if not left_out.any():
-        return class_ids([encode_column(table[column])[0] for column in quasi])[0]
+        return table_classes(table, quasi)[0]
     ids = np.full(len(table), -1, dtype=np.int64)
     if not left_out.all():
-        complete = table.loc[~left_out, quasi]
-        ids[~left_out] = class_ids([encode_column(complete[column])[0] for column in quasi])[0]
+        ids[~left_out] = table_classes(table.loc[~left_out, quasi], quasi)[0]
     return ids
 
 
@@ -132,11 +137,7 @@ def _sensitive_runs(
 ) -> list[tuple[Runs, pd.Series]]:
     """Return the runs of each sensitive attribute among the records in classes, and its values there."""
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-    sensitive = check_columns(table, sensitive, "sensitive")
-    if both := [column for column in sensitive if column in quasi]:
-        raise ParameterError(
-            f"`sensitive` must not be a quasi-identifier too, got {both[0]!r} in both: all of a class agree in it"
-        )
+    sensitive = check_sensitive(table, sensitive, quasi)
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
     is_counted = (ids >= 0) & ~missing_rows(table, sensitive, missing)
     if not is_counted.any():

@@ -221,29 +221,23 @@ class Hierarchy:
         return cls([[*row, top] for row in rows] if top is not None else rows)
 
     @classmethod
-    def from_prefixes(cls, values: Iterable[Any], *, mask: str = "*", length: int | None = None) -> Hierarchy:
+    def from_prefixes(cls, values: Iterable[Any]) -> Hierarchy:
         """Make a hierarchy that masks one more character from the right on every level (postcodes).
 
         Parameters
         ----------
         values : iterable
-            The values; a number is padded with zeros on the left to the length.
-        mask : str
-            One character.
-        length : int, optional
-            The number of characters; default that of the longest value. All values must have it.
+            Texts of one length; a number is padded with zeros on the left to that of the longest.
         """
         known = _distinct(values)
-        if not isinstance(mask, str) or len(mask) != 1:
-            raise ParameterError(f"`mask` must be one character, got {mask!r}")
         texts = [text_of(value) for value in known]
-        width = check_integer(max(map(len, texts)) if length is None else length, "length", low=1)
+        width = max(map(len, texts))
         rows = []
         for value, text in zip(known, texts, strict=True):
             padded = text.zfill(width) if not isinstance(value, str) else text
             if len(padded) != width:
                 raise DataError(f"`values` must all have {width} characters, got {value!r}: pad them first")
-            rows.append([value, *(padded[: width - hidden] + mask * hidden for hidden in range(1, width + 1))])
+            rows.append([value, *(padded[: width - hidden] + "*" * hidden for hidden in range(1, width + 1))])
         return cls(rows)
 
     @classmethod
@@ -269,10 +263,8 @@ class Hierarchy:
         return cls([[value, *([day] if timed else []), day[:7], day[:4], f"{day[:3]}*", "*"] for value, day in pairs])
 
     @classmethod
-    def from_intervals(
-        cls, values: Iterable[Any], widths: Sequence[float], *, origin: float = 0, top: str | None = "*"
-    ) -> Hierarchy:
-        """Make a hierarchy of intervals of growing width.
+    def from_intervals(cls, values: Iterable[Any], widths: Sequence[float], *, origin: float = 0) -> Hierarchy:
+        """Make a hierarchy of intervals of growing width, and ``"*"``.
 
         Parameters
         ----------
@@ -281,8 +273,6 @@ class Hierarchy:
             The width on level 1, 2, ...; each a multiple of the one before, or the intervals would not nest.
         origin : float
             Where an interval starts on every level.
-        top : str or None
-            The label of an added last level, None for no such level.
 
         Examples
         --------
@@ -302,8 +292,7 @@ class Hierarchy:
         for narrow, wide in zip(widths[-2::-1], widths[:0:-1], strict=True):
             exact.insert(0, exact[0] / round(wide / narrow))
         columns: list[list[Any]] = [_interval_labels(numbers, Fraction(str(origin)), width) for width in exact]
-        columns += [] if top is None else [[top] * len(known)]
-        return cls([list(row) for row in zip(known, *columns, strict=True)])
+        return cls([[*row, "*"] for row in zip(known, *columns, strict=True)])
 
 
 def _interval_labels(numbers: FloatArray, origin: Fraction, width: Fraction) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,17 +15,25 @@ from reident.base import (
     FloatArray,
     IntArray,
     ParameterError,
-    Whole,
     afford,
     check_columns,
-    check_integer,
     check_listed,
     check_mapping,
     check_table,
 )
 from reident.kernels.tables.intersection import gather_classes
-from reident.tables.classes import class_ids, encode_column, first_rows, suppressed_rows
+from reident.tables.classes import (
+    check_no_gaps,
+    check_sensitive,
+    class_ids,
+    encode_column,
+    first_rows,
+    suppressed_rows,
+)
 from reident.tables.labels import LabelReader
+
+#: Up to how many values left count as a partial breach.
+PARTIAL_LIMIT = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ class IntersectionAttack:
     ----------
     table : DataFrame, one row a person of the population
         ``n_candidates`` (sensitive values left), ``breach`` ("perfect": one is left, "partial": at most
-        `partial_limit`, "none", "contradiction": none is left), ``confidence`` (1 / n_candidates, 0 if none),
+        `PARTIAL_LIMIT`, "none", "contradiction": none is left), ``confidence`` (1 / n_candidates, 0 if none),
         ``value`` (the value of a perfect breach, else missing), ``guess`` and ``posterior`` (the most probable value
         and its probability, weighing each release's class by its counts), ``n_located`` (releases in which a class
         was found), ``n_classes`` (the largest number of classes that had to be united in a release).
@@ -79,14 +87,12 @@ class IntersectionAttack:
         Whether a value is left for a person.
     probabilities : ndarray of float64, shape (n, n_values)
         The attacker's distribution for each person, as if the releases were independent given the value.
-    partial_limit : int
     """
 
     table: pd.DataFrame
     values: tuple[Any, ...]
     possible: BoolArray = field(repr=False)
     probabilities: FloatArray = field(repr=False)
-    partial_limit: int = 3
 
     def candidates(self, person: Any) -> list[Any]:
         """Return the sensitive values left for a person, given by the population's index."""
@@ -125,7 +131,6 @@ def intersection_attack(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None = None,
-    partial_limit: int = 3,
 ) -> IntersectionAttack:
     """Intersect the possible sensitive values of the same people over several anonymised releases.
 
@@ -148,8 +153,6 @@ def intersection_attack(
     hierarchies : mapping of str to Hierarchy or DataFrame, optional
         How categories are generalised, for labels that cannot be read by themselves ("white-collar"). Intervals, sets,
         masks and "*" can (`reident.tables.labels.LabelReader`).
-    partial_limit : int
-        Up to how many values left count as a partial breach.
 
     Returns
     -------
@@ -176,7 +179,7 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
-    after = _locate(releases, population, quasi, sensitive, hierarchies, partial_limit)
+    after = _locate(releases, population, quasi, sensitive, hierarchies)
     return after(len(releases))
 
 
@@ -187,7 +190,6 @@ def intersection_course(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None = None,
-    partial_limit: Annotated[int, Whole(1, unit="values")] = 3,
 ) -> list[IntersectionAttack]:
     """Return the attacker's knowledge after the first release, the first two, and so on.
 
@@ -195,7 +197,7 @@ def intersection_course(
 
     Parameters
     ----------
-    releases, population, quasi, sensitive, hierarchies, partial_limit
+    releases, population, quasi, sensitive, hierarchies
         As for `intersection_attack`.
 
     Returns
@@ -203,7 +205,7 @@ def intersection_course(
     list of IntersectionAttack
         One a number of releases.
     """
-    after = _locate(releases, population, quasi, sensitive, hierarchies, partial_limit)
+    after = _locate(releases, population, quasi, sensitive, hierarchies)
     return [after(n + 1) for n in range(len(releases))]
 
 
@@ -213,11 +215,9 @@ def _locate(
     quasi: str | Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Any] | None,
-    partial_limit: int,
 ) -> Callable[[int], IntersectionAttack]:
     """Find the classes of every person in every release; the result intersects the first n releases."""
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
-    check_integer(partial_limit, "partial_limit", low=1)
     trees = check_mapping(hierarchies, "hierarchies", optional=True)
     for column, hierarchy in trees.items():
         if column not in quasi:
@@ -234,9 +234,9 @@ def _locate(
     totals = [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables]
 
     def after(n: int) -> IntersectionAttack:
-        frame, possible, probabilities = _intersect(counts[:n], np.sum(totals[:n], axis=0), values, partial_limit)
+        frame, possible, probabilities = _intersect(counts[:n], np.sum(totals[:n], axis=0), values)
         table = frame.take(person).set_axis(population.index, axis=0)
-        return IntersectionAttack(table, tuple(values), possible[person], probabilities[person], partial_limit)
+        return IntersectionAttack(table, tuple(values), possible[person], probabilities[person])
 
     return after
 
@@ -247,16 +247,13 @@ def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[p
         raise ParameterError("`releases` must be a sequence of at least one release; for one give a list of one")
     for place, table in enumerate(listed):
         name = f"releases[{place}]"
-        check_columns(check_table(table, name), sensitive, "sensitive", table_name=name)
-        if sensitive in quasi:
-            raise ParameterError(f"`sensitive` must not be a quasi-identifier, got {sensitive!r}")
+        check_sensitive(check_table(table, name), sensitive, quasi, name)
         if not any(column in table.columns for column in quasi):
             raise DataError(
                 f"`{name}` must have at least one of `quasi` {quasi!r}, got {list(table.columns)!r}: "
                 "no person can be located in it"
             )
-        if table[sensitive].isna().any():
-            raise DataError(f"`{name}` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
+        check_no_gaps(table[sensitive], name)
     return listed
 
 
@@ -312,7 +309,7 @@ def _pack(matrix: BoolArray, columns: IntArray) -> Any:
 
 
 def _intersect(
-    class_counts: list[tuple[IntArray, IntArray]], pooled: FloatArray, values: pd.Index, partial_limit: int
+    class_counts: list[tuple[IntArray, IntArray]], pooled: FloatArray, values: pd.Index
 ) -> tuple[pd.DataFrame, BoolArray, FloatArray]:
     """Return the table, the possible values and their probabilities of each combination."""
     n_combinations = len(class_counts[0][1])
@@ -336,7 +333,7 @@ def _intersect(
     # If no value is left, the releases contradict each other, and the attacker is back at the prior.
     probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
     n_left = possible.sum(axis=1)
-    is_partial = (n_left <= partial_limit) & (n_left < len(values))
+    is_partial = (n_left <= PARTIAL_LIMIT) & (n_left < len(values))
     breach = np.select([n_left == 0, n_left == 1, is_partial], ["contradiction", "perfect", "partial"], "none")
     names = np.asarray(values, dtype=object)
     table = pd.DataFrame(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, IntArray, afford
+from reident.base import BoolArray, IntArray, afford, kind_of
 from reident.tables.classes import look_of, text_of
 
 #: Pairs of a value and an interval that are compared at once.
@@ -148,25 +148,12 @@ def _looks(texts: pd.Series) -> pd.Series:
 
 def _common_text(*columns: pd.Series) -> Callable[[Any], str]:
     """Return how values of columns of several types are written so that equal ones are equal."""
-    kinds = {_kind(column) for column in columns} - {""}
-    if len(kinds) < 2:
-        return text_of
-    return next(text for kind, text in _TEXT_BY_KIND.items() if kind in kinds)
+    kinds = {kind_of(column) for column in columns} - {"empty"}
+    return next((text for kind, text in _TEXT_BY_KIND.items() if kind in kinds and len(kinds) > 1), text_of)
 
 
 #: How columns of several types are written; the first type that is there decides.
-_TEXT_BY_KIND = {"truth": _truth_text, "day": _day_text, "number": _number_text, "text": text_of}
-
-
-def _kind(column: pd.Series) -> str:
-    """Return the kind of a column's values; "" for a column without any."""
-    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
-    inferred = pd.api.types.infer_dtype(values, skipna=True)
-    if inferred in ("empty", "boolean"):
-        return "" if inferred == "empty" else "truth"
-    if inferred.startswith(("datetime", "date")):
-        return "day"
-    return "number" if inferred in ("integer", "floating", "decimal", "mixed-integer-float") else "text"
+_TEXT_BY_KIND = {"boolean": _truth_text, "time": _day_text, "number": _number_text}
 
 
 def places_among(column: pd.Series, values: pd.Index) -> IntArray:

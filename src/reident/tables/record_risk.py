@@ -25,7 +25,7 @@ from reident.base import (
     check_work,
     checked,
 )
-from reident.tables.classes import class_ids, encode_column, missing_rows, wildcard_counts
+from reident.tables.classes import class_ids, encode_column, missing_rows, table_classes, wildcard_counts
 from reident.tables.disclosure import equivalence_classes
 
 # From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
@@ -98,7 +98,7 @@ def individual_risk(
         sample, population = wildcard_counts(table, quasi, stood_for)
     else:
         is_counted = ~missing_rows(table, quasi, missing)
-        ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
+        ids = table_classes(table, quasi)[0]
         sample = np.bincount(ids, weights=is_counted.astype(np.float64))[ids].astype(np.float64)
         population = np.bincount(ids, weights=is_counted * stood_for)[ids].astype(np.float64)
     share = np.divide(sample, population, out=np.ones(len(table)), where=is_counted)

@@ -130,7 +130,7 @@ PARAMETERS = {
     'background_knowledge_attack': dict(knowledge=[{"z": 0.5}, {}, {"a": -1}, {"a": "x"}, 3]),
     'correlations_kept': dict(columns=[["pay"]]),
     'information_kept': dict(release=[TABLE[["age"]]]),
-    'intersection_attack': dict(releases=[[TABLE[["age"]]], [], TABLE], partial_limit=[-1], hierarchies=[{"absent": AGES}, {"age": 3}]),
+    'intersection_attack': dict(releases=[[TABLE[["age"]]], [], TABLE], hierarchies=[{"absent": AGES}, {"age": 3}]),
     'intersection_course': dict(releases=[[]]),
     'k_anonymise': dict(hierarchies=[{}, {"age": 3}, 3], k=[7], sensitive=["ill"]),
     'k_epsilon_anonymise': dict(k_quasi=["pay"], k=[9], bounds=[{"pay": 3}, {"pay": (0, 20), "age": (0, 1)}, {}, {"pay": (5, 1)}, 3], loss=["x"]),
