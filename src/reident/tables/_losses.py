@@ -85,7 +85,7 @@ class LevelLosses:
         Parameters
         ----------
         node : tuple of int
-        kept : int
+        n_records : int
             The records of the classes that are kept.
         squares : float
             The sum of the squares of the sizes of these classes.

@@ -225,14 +225,9 @@ def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> 
     return ClassValues(released[np.lexsort((released, ids))], starts)
 
 
-def class_ranges(sorted_values: ClassValues) -> FloatArray:
-    """Return the diameter of each class: largest value minus smallest (Holohan et al. 2017, (3))."""
-    values, starts = sorted_values
-    return values[starts[1:] - 1] - values[starts[:-1]]
-
-
 def class_widths(values: ArrayLike, classes: IntArray, width: float | None) -> FloatArray:
-    """Return the width that noise in each class is scaled to: a public one, or the class's own range."""
+    """Return the width that noise in each class is scaled to: a public one, or its range (Holohan et al. 2017, (3))."""
     if width is None:
-        return class_ranges(class_values(values, classes))
+        vector, starts = class_values(values, classes)
+        return vector[starts[1:] - 1] - vector[starts[:-1]]
     return np.full(int(classes.max()) + 1, check_real(width, "width", low=0))

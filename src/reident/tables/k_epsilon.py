@@ -35,7 +35,7 @@ from reident.base import (
 from reident.queries.laplace import discrete_laplace, grid_granularity, simulation_laplace, snap_to_grid
 from reident.tables.anonymisation import METHODS, KAnonymous, k_anonymise
 from reident.tables.class_noise import confidence_suppression
-from reident.tables.classes import check_classes, class_ranges, class_values, class_widths
+from reident.tables.classes import check_classes, class_widths
 from reident.tables.hierarchy import Hierarchy
 
 CLASS_RANGE = "class range"
@@ -314,15 +314,12 @@ def _noisy(
     if limits is not None:
         n_clipped = int(((values < limits[0]) | (values > limits[1])).sum())
         values = np.clip(values, *limits)
-
-    def ranges_of(column: FloatArray, ends: Any) -> FloatArray:
-        return class_ranges(class_values(column, ids)) if ends is None else np.full(ids.max() + 1, ends[1] - ends[0])
-
-    ranges = ranges_of(values, limits)
+    ranges = class_widths(values, ids, None if limits is None else limits[1] - limits[0])
     wide = ranges[ranges > 0]
     step = grid_granularity(float(wide.min()) / epsilon) if wide.size else 1.0
     before = snap_to_grid(values, step)
-    scales = ranges_of(before, None if limits is None else snap_to_grid(np.array(limits), step)) / epsilon
+    width = None if limits is None else float(np.diff(snap_to_grid(np.array(limits), step))[0])
+    scales = class_widths(before, ids, width) / epsilon
     each = (scales > 0)[ids]
     after = before.copy()
     if each.all() and np.ptp(scales) == 0:

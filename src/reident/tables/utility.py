@@ -26,7 +26,7 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.tables.classes import class_ids, encode_column
+from reident.tables.classes import encode_column, table_classes
 
 Columns = str | Sequence[str]
 Shares = Mapping[str, FloatArray]
@@ -319,8 +319,8 @@ def classification_accuracy(
 
 
 def _class_sizes(table: pd.DataFrame, columns: Columns) -> IntArray:
-    listed = [columns] if isinstance(columns, str) else columns
-    return np.bincount(class_ids([encode_column(table[column].astype(str))[0] for column in listed])[0])
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    return np.bincount(table_classes(table[listed].astype(str), listed)[0])
 
 
 def discernibility_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: Columns) -> float:
