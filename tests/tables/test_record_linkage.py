@@ -30,13 +30,13 @@ def pair_distances(release, known, distance, weights=None, values=None):
 @pytest.mark.parametrize(("n", "m", "p"), [(20, 35, 3), (35, 35, 2), (1, 40, 4)])
 def test_agrees_with_all_pairs(distance, n, m, p):
     release, known = files(max(n, 3), m, p)
-    extra, values = {}, None
+    extra, values, given = {}, None, distance
     if distance == "weighted_mean":
         extra["weights"] = [0.0, 3.0, 1.0, 0.5][:p]
     if distance == "choquet":
         values = random_measure(np.random.default_rng(5), p)
-        extra["measure"] = FuzzyMeasure(values, list(known.columns))
-    comp = link_records(release, known, distance=distance, **extra)
+        given = FuzzyMeasure(values, list(known.columns))
+    comp = link_records(release, known, distance=given, **extra)
     ref = pair_distances(release, known, distance, extra.get("weights"), values)
     least, first, count = nearest(ref)
     np.testing.assert_allclose(comp.links["distance"], least, rtol=1e-9)

@@ -207,7 +207,7 @@ class _Scorer:
 
 def _exact(scorer: _Scorer, tags: np.ndarray, best: _Solution) -> _Solution:
     """Return the best of all nodes that satisfy, from the least bound of the loss upwards until it exceeds the best."""
-    bounds = scorer.losses.bound(scorer.loss) if scorer.charged else np.zeros(tags.shape)
+    bounds = scorer.losses.bound(scorer.loss, charged=scorer.charged, budget=scorer.tester.most)
     candidates = np.argwhere(tags == 1)
     lower_bounds = bounds[tuple(candidates.T)]
     for place in np.argsort(lower_bounds, kind="stable"):

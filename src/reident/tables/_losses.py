@@ -55,27 +55,25 @@ class LevelLosses:
         self.widths = [_widths(part, index) for part, index in zip(parts, values, strict=True)]
         self.most_bits = [np.log2(n / count) for count in counts]
 
-    def bound(self, loss: str) -> FloatArray:
-        """Return a lower bound of every node's loss if suppressed records lose everything, whichever they are."""
+    def bound(self, loss: str, *, charged: bool, budget: int) -> FloatArray:
+        """Return a lower bound of every node's loss, whatever up to `budget` records are suppressed."""
         if loss == "discernibility":
             return np.zeros(tuple(self.n_levels))
-        lost: list[FloatArray] = []
-        everything: list[float] = []
+        lost, everything, worst = [], [], []  # of each attribute: by level, at most, and that of one record
         for j, levels in enumerate(self.n_levels):
             if loss == "precision":
-                lost.append(np.arange(levels, dtype=np.float64))
-                everything.append(levels - 1)
+                parts = np.arange(levels, dtype=np.float64), levels - 1, 0.0
             elif loss == "ncp":
-                lost.append(self.widths[j] @ self.counts[j])
-                everything.append(self.n)
+                parts = self.widths[j] @ self.counts[j], self.n, 1.0
             else:
-                lost.append(self.bits[j] @ self.counts[j])
-                everything.append(self.most_bits[j] @ self.counts[j])
-        total = np.full(len(lost), sum(everything)) if loss == "bits" else len(lost) * np.array(everything)
-        shares = [
-            steps / most if most > 1e-9 else np.zeros(len(steps)) for steps, most in zip(lost, total, strict=True)
-        ]
-        return np.asarray(functools.reduce(np.add.outer, shares))
+                parts = self.bits[j] @ self.counts[j], self.most_bits[j] @ self.counts[j], self.most_bits[j].max()
+            for listed, part in zip((lost, everything, worst), parts, strict=True):
+                listed.append(part)
+        spared = np.zeros(len(worst)) if charged else np.minimum(budget * np.array(worst), everything)
+        if loss == "bits":
+            return _share(functools.reduce(np.add.outer, lost), sum(everything), spared.sum())
+        shares = [_share(*parts) for parts in zip(lost, everything, spared, strict=True)]
+        return np.asarray(functools.reduce(np.add.outer, shares) / len(shares))
 
     def at(
         self, node: tuple[int, ...], n_records: int, squares: float, suppressed: list[IntArray], *, charged: bool
@@ -110,6 +108,12 @@ class LevelLosses:
             **bit_losses(np.array(lost), np.array(everything)),
             "ncp": float(np.mean(widths)),
         }
+
+
+def _share(lost: FloatArray, everything: float, spared: float) -> FloatArray:
+    """Return the share that is lost where up to `spared` of both is left out."""
+    rest = everything - spared
+    return np.maximum(lost - spared, 0.0) / rest if rest > 1e-9 else np.zeros_like(lost)
 
 
 def _widths(maps: np.ndarray, values: pd.Index) -> FloatArray:

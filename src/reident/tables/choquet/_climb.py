@@ -59,11 +59,12 @@ def _densest(low: FloatArray, high: FloatArray, lower: float, upper: float) -> t
     It is the middle of the longest stretch of those that lie in as many spans; `lower` if there is none.
     """
     begins, ends = np.maximum(low, lower), np.minimum(high, upper)
-    begins, ends = np.sort(begins[begins < ends]), np.sort(ends[begins < ends])
+    is_open = begins < ends
+    begins, ends = np.sort(begins[is_open]), np.sort(ends[is_open])
     if not begins.size:
         return lower, 0
     closed = np.searchsorted(ends, begins, side="right")
-    held = np.searchsorted(begins, begins, side="right") - closed
+    held = np.arange(1, begins.size + 1) - closed  # of spans that begin together the last one counts all
     densest = np.flatnonzero(held == held.max())
     begin, end = begins[densest], ends[closed[densest]]
     longest = (end - begin).argmax()
