@@ -7,7 +7,7 @@ import naive_cliques
 import naive_linkage as naive
 from fuzz import Case
 from fuzz.draws import numbers
-from reident.kernels.tables import hitting_set, line_search, linkage_rows, mdav, nearest
+from reident.kernels.tables import hitting_set, linkage_rows, mdav, nearest
 from reident.places import compatibility, compatibility_graph
 from reident.tables import microaggregation
 from reident.tables.choquet import _climb, _learning_problem, fuzzy_measure
@@ -241,7 +241,7 @@ def draw_line(rng):
 
 def line_comp(value, starts, x, step):
     low, high = np.empty((2, starts.size - 1))
-    line_search.spans(np.tile(np.arange(x.size), (len(value), 1)), value, starts, x, step, 1 / 64, low, high)
+    linkage_rows.spans(np.tile(np.arange(x.size), (len(value), 1)), value, starts, x, step, 1 / 64, low, high)
     s, held = _climb._densest(low, high, -2.0, 1.0)
     return int(held), -2 <= s <= 1, held == 0 or n_held(value, starts, x, step, s) == held
 
@@ -269,7 +269,7 @@ CASES = [
     Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
     Case(("hitting_set.small_hitting_set",), draw_conflicts, hitting_comp),
-    Case(("line_search.spans",), draw_line, line_comp, line_ref),
+    Case(("linkage_rows.spans",), draw_line, line_comp, line_ref),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
         ("compatibility.fill_lists", "compatibility.known_ranges", "compatibility.count_neighbours",

@@ -59,20 +59,20 @@ class LevelLosses:
         """Return a lower bound of every node's loss, whatever up to `budget` records are suppressed."""
         if loss == "discernibility":
             return np.zeros(tuple(self.n_levels))
-        lost, everything, worst = [], [], []  # of each attribute: by level, at most, and that of one record
+        parts: list[tuple[FloatArray, float, float]] = []  # of an attribute: by level, at most, that of one record
         for j, levels in enumerate(self.n_levels):
             if loss == "precision":
-                parts = np.arange(levels, dtype=np.float64), levels - 1, 0.0
+                parts.append((np.arange(levels, dtype=np.float64), levels - 1, 0.0))
             elif loss == "ncp":
-                parts = self.widths[j] @ self.counts[j], self.n, 1.0
+                parts.append((self.widths[j] @ self.counts[j], self.n, 1.0))
             else:
-                parts = self.bits[j] @ self.counts[j], self.most_bits[j] @ self.counts[j], self.most_bits[j].max()
-            for listed, part in zip((lost, everything, worst), parts, strict=True):
-                listed.append(part)
+                bits = self.most_bits[j]
+                parts.append((self.bits[j] @ self.counts[j], float(bits @ self.counts[j]), float(bits.max())))
+        lost, everything, worst = zip(*parts, strict=True)
         spared = np.zeros(len(worst)) if charged else np.minimum(budget * np.array(worst), everything)
         if loss == "bits":
             return _share(functools.reduce(np.add.outer, lost), sum(everything), spared.sum())
-        shares = [_share(*parts) for parts in zip(lost, everything, spared, strict=True)]
+        shares = [_share(*each) for each in zip(lost, everything, spared, strict=True)]
         return np.asarray(functools.reduce(np.add.outer, shares) / len(shares))
 
     def at(

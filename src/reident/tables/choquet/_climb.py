@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from reident.base import FloatArray
-from reident.kernels.tables.line_search import spans
+from reident.kernels.tables.linkage_rows import spans
 from reident.tables.choquet._learning_problem import Clock, LearningProblem, as_square, as_triangle
 
 #: Lines searched, those of them that are searched whatever the clock says, and lines in vain after which the search
