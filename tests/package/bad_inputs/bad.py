@@ -124,7 +124,6 @@ PARAMETERS = {
     'FuzzyMeasure.choquet': dict(matrix=[[[1.0, 2.0, 3.0]], [[NAN, 1.0]]]),
     'Hierarchy': dict(rows=[3]),
     'Hierarchy.from_mapping': dict(mappings=[[], [3]]),
-    'Hierarchy.from_prefixes': dict(mask=["**"], length=[0]),
     'Hierarchy.from_intervals': dict(widths=[[2, 5], [0], 2], origin=["a"]),
     'Hierarchy.generalise': dict(level=[0.0, 9, -1]),
     'background_knowledge_attack': dict(knowledge=[{"z": 0.5}, {}, {"a": -1}, {"a": "x"}, 3]),
