@@ -352,8 +352,13 @@ def test_shapley_is_the_mean_over_all_orders(n):
     assert measure.shapley().sum() == pytest.approx(1)
 
 
-def test_shapley_values_of_an_additive_measure_are_its_weights():
+def test_interaction_tells_complements_from_substitutes():
+    both = FuzzyMeasure([0, 0, 0, 1], ["a", "b"]).interaction()
+    either = FuzzyMeasure([0, 1, 1, 1], ["a", "b"]).interaction()
+    assert both.loc["a", "b"] == 1
+    assert either.loc["a", "b"] == -1
     additive = FuzzyMeasure.from_weights({"a": 1, "b": 2, "c": 3})
+    assert np.nanmax(np.abs(additive.interaction())) < 1e-12
     pd.testing.assert_series_equal(
         additive.shapley().reset_index(drop=True), pd.Series([1 / 6, 1 / 3, 1 / 2]), check_names=False
     )

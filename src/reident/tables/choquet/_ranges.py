@@ -1,14 +1,14 @@
 """Attack. Ranges of the learned weights: the optimum is a polytope, not a point.
 
-All measures that link the same records form a polytope; every value of a measure and Shapley value is linear
-on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
+All measures that link the same records form a polytope; every value of a measure, Shapley value and interaction is
+linear on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
 Other sets of equally many records may be linked, too; they are enumerated with the conflicts that exclude the rest.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -19,7 +19,7 @@ import pandas as pd
 from reident.base import BoolArray, FloatArray
 from reident.tables.choquet._learning_problem import Clock, LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, add_column, add_row, quiet_solver
-from reident.tables.choquet.fuzzy_measure import shapley_values
+from reident.tables.choquet.fuzzy_measure import interactions, shapley_values
 
 #: Differences of Shapley values below this are the solver's rounding.
 _ROUNDING = 1e-7
@@ -35,6 +35,8 @@ class LinkageRanges:
         Columns `low` and `high`, one row a non-empty set of columns, indexed by the tuple of its names.
     shapley : DataFrame
         Columns `low` and `high`, indexed by column: each value is attained by some optimal measure.
+    interaction : DataFrame
+        Columns `low` and `high`, indexed by the tuple of two columns; 0 for a weighted mean.
     ahead : DataFrame of bool
         Whether the row's Shapley value is above the column's in every measure covered: only then does one lead.
     n_sets : int
@@ -45,6 +47,7 @@ class LinkageRanges:
 
     measure: pd.DataFrame
     shapley: pd.DataFrame
+    interaction: pd.DataFrame
     ahead: pd.DataFrame
     n_sets: int
     is_complete: bool
@@ -171,20 +174,21 @@ class _Covers:
 def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return linear functions of x, one a row, and the ends that none passes.
 
-    They are measures of sets, Shapley values and their differences; of a difference its least value is asked for only,
-    since the greatest is that of the pair the other way round.
+    They are measures of sets, Shapley values, their differences, and interactions; of a difference its least value is
+    asked for only, since the greatest is that of the pair the other way round.
     """
     p = len(names)
+    masks, most = np.arange(1, 2**p), 1.0
     if problem.model == "weighted_mean":
-        measures, shapley = ((np.arange(1, 2**p)[:, None] >> np.arange(p)) & 1).astype(float), np.eye(p)
-    else:  # linear: the value of the function that is 1 on a set alone is the coefficient of the set
+        measures = ((masks[:, None] >> np.arange(p)) & 1).astype(float)
+        shapley, crossed, most = np.eye(p), np.zeros((p * (p - 1) // 2, p)), 0.0
+    else:  # linear: the index of the function that is 1 on a set alone is the coefficient of the set
         sets = np.eye(2**p)
-        measures, shapley = sets[1:], shapley_values(sets).T
+        measures, shapley, crossed = sets[1:], shapley_values(sets).T, interactions(sets).T
     differences = np.reshape([shapley[i] - shapley[j] for i, j in permutations(range(p), 2)], (-1, shapley.shape[1]))
-    n_shares = len(measures) + p
-    lowest = np.repeat([0.0, -1.0], [n_shares, len(differences)])
-    greatest = np.repeat([1.0, -np.inf], [n_shares, len(differences)])
-    return np.vstack([measures, shapley, differences]), lowest, greatest
+    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (crossed, -most, most)]
+    lowest, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
+    return np.vstack([part[0] for part in parts]), lowest, greatest
 
 
 def _frames(
@@ -196,20 +200,31 @@ def _frames(
     complete: bool,
 ) -> LinkageRanges:
     p = len(names)
-    measures, shapley, differences = np.split(np.column_stack([low, high]), np.cumsum([2**p - 1, p]))
+    ends = np.cumsum([2**p - 1, p, p * (p - 1)])
+    measures, shapley, differences, crossed = (
+        np.column_stack([part_low, part_high])
+        for part_low, part_high in zip(np.split(low, ends), np.split(high, ends), strict=True)
+    )
     by_set: dict[tuple[str, ...], FloatArray] = {}
     for size in range(1, len(columns) + 1):
         for chosen in combinations(columns, size):
             mask = sum(1 << names.index(name) for name in chosen if name in names)
             by_set[chosen] = measures[mask - 1] if mask else np.zeros(2)
-    index = pd.Index(list(by_set), tupleize_cols=False, name="variables")
+    by_pair: dict[tuple[str, ...], FloatArray] = dict(zip(combinations(names, 2), crossed, strict=True))
+    by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
     ahead = np.zeros((p, p), dtype=bool)
     ahead[~np.eye(p, dtype=bool)] = differences[:, 0] > _ROUNDING
-    by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
     return LinkageRanges(
-        measure=pd.DataFrame([*by_set.values()], index=index, columns=["low", "high"]),
+        measure=_indexed(by_set),
         shapley=by_column.reindex(list(columns), fill_value=0.0).rename_axis("variable"),
+        interaction=_indexed(by_pair),
         ahead=pd.DataFrame(ahead, index=list(names), columns=list(names)),
         n_sets=n_sets,
         is_complete=complete,
     )
+
+
+def _indexed(rows: Mapping[tuple[str, ...], FloatArray]) -> pd.DataFrame:
+    values = np.array(list(rows.values())).reshape(-1, 2)
+    index = pd.Index(list(rows), tupleize_cols=False, name="variables")
+    return pd.DataFrame(values, index=index, columns=["low", "high"])

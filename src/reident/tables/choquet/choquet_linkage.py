@@ -129,7 +129,7 @@ class LearnedLinkage:
         Returns
         -------
         LinkageRanges
-            Frames `measure` and `shapley` with `low` and `high`; `is_complete` is whether every optimal
+            Frames `measure`, `shapley` and `interaction` with `low` and `high`; `is_complete` is whether every optimal
             set is covered, which needs a proven optimum.
 
         Raises

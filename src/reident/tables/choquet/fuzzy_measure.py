@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import factorial
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from reident.base import (
     FloatArray,
+    IntArray,
     ParameterError,
     check_array,
     check_integer,
@@ -132,6 +134,18 @@ class FuzzyMeasure:
         """Return each variable's Shapley value: its average contribution over all orders of joining; sums to 1."""
         return pd.Series(shapley_values(self.values), pd.Index(self.variables, name="variable"), name="shapley")
 
+    def interaction(self) -> pd.DataFrame:
+        """Return the interaction index of each pair: positive if their joint measure exceeds the sum of both.
+
+        Between -1 (either will do) and 1 (only both together count); 0 for an additive measure. Murofushi and
+        Soneda's index. The diagonal is NaN.
+        """
+        n = len(self.variables)
+        table = np.full((n, n), np.nan)
+        for (i, j), value in zip(combinations(range(n), 2), interactions(self.values), strict=True):
+            table[i, j] = table[j, i] = value
+        return pd.DataFrame(table, index=list(self.variables), columns=list(self.variables))
+
     def table(self) -> pd.DataFrame:
         """Return one row a set: its code (the first variable leftmost), its names, size, measure, Moebius value."""
         n = len(self.variables)
@@ -210,8 +224,7 @@ def zeta_transform(values: FloatArray, sign: float) -> FloatArray:
 def shapley_values(values: FloatArray) -> FloatArray:
     """Return the Shapley value of each variable (last axis) for set functions by bit mask (last axis)."""
     n = values.shape[-1].bit_length() - 1
-    masks = np.arange(2**n)
-    sizes = np.array([mask.bit_count() for mask in range(2**n)])
+    masks, sizes = _sets(n)
     weight = np.array([factorial(n - s - 1) * factorial(s) / factorial(n) for s in range(n)])
     shares = []
     for bit in range(n):
@@ -219,3 +232,22 @@ def shapley_values(values: FloatArray) -> FloatArray:
         gains = values[..., without | (1 << bit)] - values[..., without]
         shares.append((weight[sizes[without]] * gains).sum(axis=-1))
     return np.stack(shares, axis=-1)
+
+
+def interactions(values: FloatArray) -> FloatArray:
+    """Return the interaction index of each pair of variables (last axis, in order) for set functions by bit mask."""
+    n = values.shape[-1].bit_length() - 1
+    masks, sizes = _sets(n)
+    weight = np.array([factorial(n - s - 2) * factorial(s) / factorial(n - 1) for s in range(n - 1)])
+    indices = []
+    for i, j in combinations(range(n), 2):
+        a, b = 1 << i, 1 << j
+        rest = masks[masks & (a | b) == 0]
+        gains = values[..., rest | a | b] - values[..., rest | a] - values[..., rest | b] + values[..., rest]
+        indices.append((weight[sizes[rest]] * gains).sum(axis=-1))
+    return np.stack(indices, axis=-1) if indices else np.zeros((*values.shape[:-1], 0))
+
+
+def _sets(n: int) -> tuple[IntArray, IntArray]:
+    masks = np.arange(2**n)
+    return masks, np.array([mask.bit_count() for mask in range(2**n)])
