@@ -27,7 +27,7 @@ from reident.base import (
 )
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
-from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
+from reident.queries.entropy import Entropy, bernoulli, entropy_source, rational
 from reident.queries.laplace import grid_noise
 
 #: Claim 6.2 holds for epsilon up to 3/2 (exactly: 1.593...).
@@ -134,7 +134,7 @@ class PanPrivateDensity:
         self._budget = budget
         spend(budget, self._epsilon, "memory of a density")
         self._private = rng is None
-        self._bits = bernoulli(Rational(Fraction(1, 2)), size, self._source).view(np.uint8)
+        self._bits = bernoulli(rational(Fraction(1, 2)), size, self._source).view(np.uint8)
 
     def update(self, items: Any) -> None:
         """Take in one item or a batch of items, as one atomic step.
@@ -151,7 +151,7 @@ class PanPrivateDensity:
             flags[positions] = True
             positions = np.flatnonzero(flags)
         # An item that occurs twice in the batch gets one of two draws alike: no need to look for repetitions.
-        self._bits[positions] = bernoulli(Rational(_one(self._epsilon)), positions.size, self._source)
+        self._bits[positions] = bernoulli(rational(_one(self._epsilon)), positions.size, self._source)
 
     def _positions(self, items: Any) -> IntArray:
         if isinstance(items, str) or not hasattr(items, "__len__"):

@@ -17,13 +17,13 @@ from reident.base import DataError, ParameterError, RNGLike, check_column, check
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import (
-    Computed,
     Probability,
-    Rational,
     bernoulli,
+    computed,
     entropy_source,
     random_below,
     ratio,
+    rational,
 )
 
 
@@ -209,7 +209,7 @@ def _truth(probability: float | None, epsilon: Any, m: int) -> tuple[float, Prob
     truth = check_real(probability, "truth_probability", low=0, high=1)
     if truth == 1:
         return 1.0, None, math.inf
-    return truth, Rational(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
+    return truth, rational(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
 
 
 def _truth_coin(epsilon: Fraction, m: int) -> Probability:
@@ -218,4 +218,4 @@ def _truth_coin(epsilon: Fraction, m: int) -> Probability:
         top = context.subtract(Decimal(1), small)
         return context.divide(top, context.add(Decimal(1), context.multiply(Decimal(m - 1), small)))
 
-    return Computed(evaluate)
+    return computed(evaluate)

@@ -5,8 +5,6 @@ prefix: every clique is found at its member of largest number, exactly once. A n
 inside the prefix is dropped, again and again; what is left is packed into a small bitset graph.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

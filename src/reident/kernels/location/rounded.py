@@ -5,8 +5,6 @@ all others, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active with sever
 of these bounds coincide at the extreme. NaN stands for a value or a distance that is not known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort

@@ -4,8 +4,6 @@ Points are unit vectors. `f` (d, n) holds distances, km, of records to the neare
 `references` (d, most, 3) the places found, `counts` (d,) how many of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.base import EARTH_RADIUS_KM

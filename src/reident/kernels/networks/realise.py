@@ -1,7 +1,5 @@
 """Graphs with given degrees: ConstructGraph, SuperGraph, and the stub switches that finish them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort
