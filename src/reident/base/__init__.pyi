@@ -84,6 +84,8 @@ from .rng import trial_seed as trial_seed
 from .types import EARTH_RADIUS_KM as EARTH_RADIUS_KM
 from .types import BoolArray as BoolArray
 from .types import FloatArray as FloatArray
+from .types import Generator as Generator
+from .types import Int32Array as Int32Array
 from .types import IntArray as IntArray
 from .types import Parameters as Parameters
 from .types import RNGLike as RNGLike

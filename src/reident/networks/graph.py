@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reident.base import BoolArray, DataError, IntArray, check_names, is_row
+from reident.base import BoolArray, DataError, Int32Array, IntArray, check_names, is_row
 from reident.networks._reading import read_edges
 
 _MOST_NODES = 2**31 - 2
@@ -53,7 +52,7 @@ class Network(_Nodes):
     """
 
     indptr: IntArray
-    indices: NDArray[np.int32]
+    indices: Int32Array
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
@@ -76,7 +75,7 @@ class Network(_Nodes):
         """The degree of every node, in the order of `nodes`."""
         return np.diff(self.indptr)
 
-    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def edges(self) -> tuple[Int32Array, Int32Array]:
         """Return the edges as rows (u, v), u < v, ordered."""
         u = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
         is_forward = self.indices > u
@@ -126,9 +125,9 @@ class DirectedNetwork(_Nodes):
     """A directed graph without loops or repeated edges: rows of successors and rows of predecessors, both ascending."""
 
     out_indptr: IntArray
-    out_indices: NDArray[np.int32]
+    out_indices: Int32Array
     in_indptr: IntArray
-    in_indices: NDArray[np.int32]
+    in_indices: Int32Array
     nodes: Sequence[Hashable]
 
     @property
@@ -151,7 +150,7 @@ def _matrix(sources: Any, ends: Any, n: int) -> Any:
     return coo_array((np.ones(len(sources), np.int8), (sources, ends)), shape=(n, n)).tocsr()
 
 
-def _rows(matrix: Any) -> tuple[IntArray, NDArray[np.int32]]:
+def _rows(matrix: Any) -> tuple[IntArray, Int32Array]:
     """Return the pointers and the columns of a matrix in compressed rows, ascending in every row."""
     matrix.sort_indices()
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
@@ -293,7 +292,7 @@ def by_name(network: Network) -> Network:
     return reordered(network, np.argsort(order), [nodes[i] for i in order])
 
 
-def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
+def _as_matrix(indptr: IntArray, indices: Int32Array) -> Any:
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=(indptr.size - 1,) * 2)

@@ -35,6 +35,7 @@ from reident.base import (
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.places.compatibility import (
+    Bounds,
     CompatibilityGraph,
     check_arcs,
     graph_of_codes,
@@ -141,8 +142,8 @@ def common_subgraph_attack(
     known: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
     *,
     quasi: str | Sequence[str],
-    window_km: tuple[Any, Any] | None = None,
-    intervals_km: tuple[Any, Any] | None = None,
+    window_km: Bounds | None = None,
+    intervals_km: Bounds | None = None,
     label_tolerances: Mapping[str, float] | None = None,
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,

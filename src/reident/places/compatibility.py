@@ -36,6 +36,9 @@ from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
 
+#: The lower and the upper end of a window, each a number or a value for each two known records.
+Bounds = tuple[Any, Any]
+
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
 # Memory that sorting the pairs of release records takes, at most.
@@ -72,8 +75,8 @@ def compatibility_graph(
     labels_known: ArrayLike,
     d_known: ArrayLike,
     *,
-    window_km: tuple[Any, Any] | None = None,
-    intervals_km: tuple[Any, Any] | None = None,
+    window_km: Bounds | None = None,
+    intervals_km: Bounds | None = None,
     missing: Annotated[str | None, Choice(None, "both", "either")] = None,
     directed: Annotated[bool, Flag()] = False,
     label_tolerance: Annotated[float, Real(0)] = 0.0,
@@ -127,16 +130,17 @@ def compatibility_graph(
     >>> graph.pairs.tolist(), graph.n_edges
     ([[0, 0], [0, 1]], 0)
     """
+    comparison = d_release, d_known, window_km, intervals_km, missing, directed
     if label_tolerance > 0:
         numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
         matches = np.abs(np.subtract.outer(*numbers)) <= label_tolerance
-        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
+        return graph_of_matches(matches, *comparison)
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
         column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
         frames.append(check_column(column, name).to_frame("label"))
     codes_release, codes_known = label_codes(frames[0], frames[1], ["label"], ["labels_release", "labels_known"])
-    return graph_of_codes(codes_release, codes_known, d_release, d_known, window_km, intervals_km, missing, directed)
+    return graph_of_codes(codes_release, codes_known, *comparison)
 
 
 def label_codes(
@@ -162,8 +166,8 @@ def graph_of_codes(
     codes_known: IntArray,
     d_release: ArrayLike,
     d_known: ArrayLike,
-    window_km: tuple[Any, Any] | None,
-    intervals_km: tuple[Any, Any] | None,
+    window_km: Bounds | None,
+    intervals_km: Bounds | None,
     missing: str | None,
     directed: bool,
 ) -> CompatibilityGraph:
@@ -216,8 +220,8 @@ def graph_of_matches(
     matches: BoolArray,
     d_release: ArrayLike,
     d_known: ArrayLike,
-    window_km: tuple[Any, Any] | None,
-    intervals_km: tuple[Any, Any] | None,
+    window_km: Bounds | None,
+    intervals_km: Bounds | None,
     missing: str | None,
     directed: bool,
 ) -> CompatibilityGraph:
@@ -253,7 +257,7 @@ def _in_runs(task: Callable[[int, int], Any], n: int) -> None:
 
 
 def _compared(
-    d_known: FloatArray, window_km: tuple[Any, Any] | None, intervals_km: tuple[Any, Any] | None
+    d_known: FloatArray, window_km: Bounds | None, intervals_km: Bounds | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
     """Return the known side of the deviation, its bounds, and whether these belong to the window."""
     if (window_km is None) == (intervals_km is None):

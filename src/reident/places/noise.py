@@ -25,13 +25,13 @@ from reident.base import (
 )
 from reident.data.simulate import points_in_area
 from reident.places.distances import great_circle_pairs_km
-from reident.places.points import longitudes_like
+from reident.places.points import Coordinates, longitudes_like
 
 
 @checked
 def perturb_coordinates(
     lat: ArrayLike, lon: ArrayLike, *, sigma_deg: Annotated[float, Real(0, unit="degrees")], rng: RNGLike = None
-) -> tuple[FloatArray, FloatArray]:
+) -> Coordinates:
     """Add independent normal noise to latitudes and longitudes.
 
     A standard mask for point data. It gives no formal guarantee: Kroll (2015) links masked records by their
@@ -68,7 +68,7 @@ def perturb_coordinates(
     return noisy[0], longitudes_like(noisy[1], lon)
 
 
-def _on_sphere(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _on_sphere(lat: FloatArray, lon: FloatArray) -> Coordinates:
     """Bring coordinates that noise pushed over a pole to the other side of it."""
     over = np.abs(lat) > 90
     if over.any():

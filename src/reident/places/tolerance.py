@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 
 from reident.base import (
     FloatArray,
+    Generator,
     IntArray,
     Real,
     RNGLike,
@@ -25,7 +26,7 @@ from reident.base import (
     check_rng,
     checked,
 )
-from reident.kernels._numba import in_parts
+from reident.kernels._numba import in_parts, in_threads
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km
@@ -178,12 +179,11 @@ def simulate_intervals(
 
 
 def _fill_shortest(simulated: FloatArray, counts: IntArray, lo: FloatArray, hi: FloatArray) -> None:
-    def fill(pairs: slice) -> None:
-        for low in range(pairs.start, pairs.stop, _COLUMNS):
-            part = slice(low, min(pairs.stop, low + _COLUMNS))
-            lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
+    def fill(first: int) -> None:
+        part = slice(first, first + _COLUMNS)
+        lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
 
-    in_parts(fill, simulated.shape[1], _COLUMNS)
+    in_threads(fill, range(0, simulated.shape[1], _COLUMNS))
 
 
 def shortest_intervals(simulated: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -211,7 +211,7 @@ def simulate_rows(
     sampler: AreaSampler,
     shape: tuple[int, int],
     n_simulations: int,
-    rng: np.random.Generator,
+    rng: Generator,
     first: int = 0,
     last: int | None = None,
 ) -> FloatArray:
@@ -261,7 +261,7 @@ def tolerated(
     lat: FloatArray,
     lon: FloatArray,
     options: Mapping[str, Any],
-    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    simulate: Callable[[Generator], tuple[IntArray, FloatArray]],
     alpha: float,
     n_simulations: int = 100,
     rng: RNGLike = None,
@@ -288,9 +288,9 @@ def tolerated(
 def _simulated_deviations(
     lat: FloatArray,
     lon: FloatArray,
-    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    simulate: Callable[[Generator], tuple[IntArray, FloatArray]],
     n_simulations: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> FloatArray:
     true = great_circle_km(lat, lon)
     n = len(true)

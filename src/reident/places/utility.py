@@ -21,7 +21,7 @@ from reident.base import (
 )
 from reident.places.distance_analyses import autocorrelation, bisquare
 from reident.places.distances import great_circle_pairs_km
-from reident.places.points import degrees, read_places, unit_vectors
+from reident.places.points import Coordinates, degrees, read_places, unit_vectors
 
 _Km = Annotated[float, Real(0, unit="km", open_low=True)]
 _Neighbours = Annotated[int, Whole(1, unit="records")]
@@ -314,7 +314,7 @@ def _remaining(length: float, loss: float) -> float:
     return max(0.0, 1 - loss / length) if length > 0 else float(loss < 1e-9)
 
 
-def _centre(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _centre(lat: FloatArray, lon: FloatArray) -> Coordinates:
     """Return the place below the mean of the places on the sphere, degrees."""
     return degrees(unit_vectors(lat, lon).mean(axis=0, keepdims=True))
 
