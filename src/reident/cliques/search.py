@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from reident.base import Generator, IntArray, check_flag, check_integer, check_real
+from reident.base import Generator, IntArray, check_flag, check_integer, check_positive
 from reident.cliques.adjacency import Adjacency, Bits, members_of, set_of
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
 from reident.kernels.cliques import clique as kernels
@@ -50,9 +50,7 @@ class Search(ABC):
         progress: bool = False,
     ) -> None:
         self._start_s = time.perf_counter()
-        self.time_limit_s = (
-            None if time_limit_s is None else check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
-        )
+        self.time_limit_s = None if time_limit_s is None else check_positive(time_limit_s, "time_limit_s")
         self.node_limit = None if node_limit is None else check_integer(node_limit, "node_limit", low=1)
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)

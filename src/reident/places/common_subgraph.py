@@ -235,14 +235,15 @@ def common_subgraph_attack(
     else:
         codes_release, codes_known = _label_codes(first, second, quasi)
         graph = graph_of_codes(codes_release, codes_known, *arguments)
-    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
-    if gamma < 1:
-        listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
-    elif ties in ("first", "published"):
-        search = "published" if ties == "published" else "strong"
-        listed = _listed(max_clique(graph, search=search, rng=generator, **limits))
+    options: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
+    options["rng"] = generator
+    if gamma == 1 and ties in ("random", "all"):
+        listed = max_cliques(graph, limit=_MOST_LISTED, **options)
     else:
-        listed = max_cliques(graph, limit=_MOST_LISTED, rng=generator, **limits)
+        search = "published" if ties == "published" else "strong"
+        best = quasi_clique(graph, gamma=gamma, **options) if gamma < 1 else max_clique(graph, search=search, **options)
+        bounds = best.is_optimal, best.upper_bound, best.n_nodes, best.seconds
+        listed = Cliques((best.vertices,), len(best), False, *bounds)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -335,10 +336,6 @@ def _label_codes(
     for table, name in ((table_release, "release"), (table_known, "known")):
         columns = check_columns(table, quasi, "quasi", table_name=name, min_columns=0)
     return label_codes(table_release, table_known, columns, ["release", "known"])
-
-
-def _listed(best: Clique) -> Cliques:
-    return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
 
 
 def _links(release: pd.DataFrame, known: pd.DataFrame, pairs: IntArray) -> pd.DataFrame:

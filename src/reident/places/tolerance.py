@@ -22,7 +22,7 @@ from reident.base import (
     afford,
     check_embedding,
     check_integer,
-    check_real,
+    check_level,
     check_rng,
     checked,
 )
@@ -144,7 +144,7 @@ def simulate_intervals(
     """Return `tolerance_intervals` for several `alphas` from the same simulations, which take nearly all the time."""
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
     n_simulations = check_integer(n_simulations, "n_simulations", low=2)
-    alphas = [check_real(alpha, "alphas", low=0, high=1, open_low=True, open_high=True) for alpha in alphas]
+    alphas = [check_level(alpha, "alphas") for alpha in alphas]
     # At least the pairs of one record are simulated at once.
     afford(8 * n_simulations * lat_deg.size, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
     embedding = unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape
@@ -165,16 +165,11 @@ def simulate_intervals(
         for which in range(counts.size):
             covered[which] += _count_inside(fresh, lo[which, part], hi[which, part])
         position = part.stop
-    shares = covered / lo.shape[1]
     return [
         ToleranceIntervals(
-            np.asarray(squareform(lo[which])),
-            np.asarray(squareform(hi[which])),
-            alpha,
-            float(shares[which].mean()),
-            float(shares[which].std(ddof=1) / math.sqrt(n_fresh)),
+            squareform(low), squareform(high), alpha, float(share.mean()), float(share.std(ddof=1) / math.sqrt(n_fresh))
         )
-        for which, alpha in enumerate(alphas)
+        for alpha, low, high, share in zip(alphas, lo, hi, covered / lo.shape[1], strict=True)
     ]
 
 
@@ -274,7 +269,7 @@ def tolerated(
     file (rows released, distances in km), at most `n_simulations` times; `alpha` is the share of deviations that is
     tolerated, inside (0, 1).
     """
-    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+    alpha = check_level(alpha, "alpha")
     rng = check_rng(rng)
     if "n_reference_sets" in options:
         embedding = {name: options[name] for name in ("n_reference_sets", "reference_set_size", "area")}

@@ -16,7 +16,7 @@ from reident.base import (
     Whole,
     check_distance_matrix,
     check_integer,
-    check_real,
+    check_positive,
     checked,
 )
 from reident.places.distance_analyses import autocorrelation, bisquare
@@ -177,7 +177,7 @@ def gwr_weight_overlap(d_original: ArrayLike, d_release: ArrayLike, *, bandwidth
     Each row of weights (without the record itself) is scaled to sum 1; the overlap of two rows is the sum of the
     smaller entries; the mean over the records that have weights in the original, nan if there is none.
     """
-    bandwidth_km = check_real(bandwidth_km, "bandwidth_km", low=0, open_low=True)
+    bandwidth_km = check_positive(bandwidth_km, "bandwidth_km")
     rows = []
     for d in _both(d_original, d_release, 2):
         weight = bisquare(_to_others(d) / bandwidth_km)

@@ -22,8 +22,8 @@ from reident.base import (
     check_choice,
     check_epsilon,
     check_integer,
+    check_level,
     check_names,
-    check_real,
 )
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
@@ -64,7 +64,7 @@ class DensityAnswer:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the true density by Hoeffding's bound and the Laplace tail, within [0, 1]."""
-        check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+        check_level(level, "level")
         reach = density_error_bound(self.universe_size, epsilon=self.epsilon, failure=1 - level, variant=self.variant)
         return max(0.0, self.value - reach), min(1.0, self.value + reach)
 
@@ -242,7 +242,7 @@ def density_error_bound(
     """
     size = check_integer(universe_size, "universe_size", low=1)
     rate = float(check_epsilon(epsilon))
-    check_real(failure, "failure", low=0, high=1, open_low=True, open_high=True)
+    check_level(failure, "failure")
     noise_rate = rate if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
     shares: FloatArray = np.linspace(0.001, 0.999, 999) * failure
     bits = np.sqrt(8 * np.log(2 / shares) / size) / rate

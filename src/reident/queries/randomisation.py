@@ -13,7 +13,16 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
+from reident.base import (
+    DataError,
+    ParameterError,
+    RNGLike,
+    check_column,
+    check_epsilon,
+    check_level,
+    check_names,
+    check_real,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import (
@@ -70,7 +79,7 @@ class RandomisedResponse:
         """
         if self.truth_probability == 0:
             raise ParameterError("`truth_probability` must be greater than 0 to estimate: the answers are pure chance")
-        z = -ndtri((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
+        z = -ndtri((1 - check_level(level, "level")) / 2)
         n = len(self.responses)
         p_own, p_other = self.report_probabilities
         counts = self.responses.value_counts().reindex(list(self.categories), fill_value=0)
