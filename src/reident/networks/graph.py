@@ -108,11 +108,8 @@ class Network(_Nodes):
         graph = nx.Graph()
         graph.add_nodes_from(self.nodes)
         u, v = self.edges()
-        if isinstance(self.nodes, range):
-            graph.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
-        else:
-            name = self.nodes.__getitem__
-            graph.add_edges_from(zip(map(name, u.tolist()), map(name, v.tolist()), strict=True))
+        name = self.nodes.__getitem__
+        graph.add_edges_from(zip(map(name, u.tolist()), map(name, v.tolist()), strict=True))
         return graph
 
     def to_scipy(self) -> Any:
