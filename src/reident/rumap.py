@@ -16,6 +16,7 @@ from reident.base import (
     RNGLike,
     check_choice,
     check_columns,
+    check_level,
     check_real,
     check_rng,
     check_table,
@@ -107,7 +108,7 @@ def ru_frame(
     parameters = check_columns(trials, parameter, "parameter", table_name="trials")
     for column, name in ((risk, "risk"), (utility, "utility")):
         check_columns(trials, [column], name, table_name="trials")
-    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+    level = check_level(level, "level")
     rng = check_rng(rng)
     check_text(method, "method", optional=False)
     labelled = trials.assign(**{"_method": trials[method] if method in trials.columns else method})

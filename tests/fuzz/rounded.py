@@ -3,6 +3,7 @@ import numpy as np
 import naive_reference_sets as naive
 from fuzz import Case
 from reident.kernels.location import rounded as kernel
+from reident.location import rounded_coordinates
 
 STEP = 2.0
 
@@ -45,7 +46,7 @@ def windows_ref(released, _):
 
 def drop_comp(released, values):
     f = values[0].copy()
-    kernel.drop_violations(released, f, STEP)
+    rounded_coordinates.drop_violations(released, f, STEP)
     return f
 
 
@@ -59,9 +60,7 @@ def drop_ref(released, values):
 
 
 def bounds_comp(released, values):
-    out = np.empty((3, len(released)))
-    kernel.from_bounds(released, values[0], STEP, 2, *out)
-    return out
+    return np.array(rounded_coordinates.from_bounds(released, values[0], STEP, 2))
 
 
 def bounds_ref(released, values):
@@ -86,6 +85,6 @@ def bounds_ref(released, values):
 
 CASES = [
     Case(("rounded.crowded_windows",), draw_rounded, windows_comp, windows_ref),
-    Case(("rounded.drop_violations",), draw_rounded, drop_comp, drop_ref),
-    Case(("rounded.from_bounds",), draw_rounded, bounds_comp, bounds_ref),
+    Case(("location.rounded_coordinates.drop_violations",), draw_rounded, drop_comp, drop_ref),
+    Case(("location.rounded_coordinates.from_bounds",), draw_rounded, bounds_comp, bounds_ref),
 ]

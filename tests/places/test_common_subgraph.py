@@ -266,9 +266,8 @@ def test_missing_labels_agree_with_nothing():
 def test_the_announced_memory_suffices_for_the_pairs_of_release_records(n_labels):
     n, rng = 600, np.random.default_rng(0)
     codes, d = rng.integers(0, n_labels, n), rng.random((n, n))
-    ranks = pd.Series(codes).groupby(codes).cumcount().to_numpy()
     tracemalloc.start()
-    starts, length, _, _ = compatibility._release_pairs(codes, ranks, d + d.T, n_labels)
+    starts, length, _, _ = compatibility._release_pairs(codes, d + d.T, n_labels)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - (d + d.T).nbytes <= compatibility._BYTES_A_PAIR * n**2 / 2

@@ -11,7 +11,7 @@ from scipy import stats
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import PrivacyWarning
 from reident.queries import discrete_laplace, privacy_loss_bound, simulation_laplace
-from reident.queries.entropy import Rational, bernoulli, bernoulli_each, exponential_probability, logistic_probability
+from reident.queries.entropy import bernoulli, bernoulli_each, exponential_probability, logistic_probability, rational
 from reident.queries.laplace import grid_granularity, snap_to_grid
 
 LEVEL = 1e-4  # of every statistical test below; the seeds are fixed
@@ -44,17 +44,17 @@ def test_digits_of_a_probability_are_those_of_the_series(exponent):
     for made, ref in (
         (exponential_probability(exponent), 1 / series_exp(exponent)),
         (logistic_probability(exponent), 1 / (1 + series_exp(exponent))),
-        (Rational(exponent / 13), exponent / 13),
+        (rational(exponent / 13), exponent / 13),
     ):
         comp = [made.digit(level) for level in range(6)]
         assert comp == [math.floor(ref * 2 ** (16 * (level + 1))) % 2**16 for level in range(6)]
 
 
 def test_an_undecided_coin_goes_on_to_further_digits():
-    third = Rational(Fraction(1, 3))  # every digit is 0x5555
+    third = rational(Fraction(1, 3))  # every digit is 0x5555
     assert bernoulli(third, 2, bits([0x5555, 0x5556, 0x5555, 0x5554])).tolist() == [True, False]
     assert bernoulli_each(np.array([1 / 3]), lambda _: third, bits([0x5555, 0x5555, 0x5556])).tolist() == [False]
-    half = Rational(Fraction(1, 2))
+    half = rational(Fraction(1, 2))
     asked = []
     tossed = bernoulli_each(np.array([0.5]), lambda position: asked.append(position) or half, bits([0x7FFF]))
     assert tossed.tolist() == [True]

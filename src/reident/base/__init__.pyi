@@ -22,11 +22,13 @@ from .check_values import check_flag as check_flag
 from .check_values import check_in_order as check_in_order
 from .check_values import check_instance as check_instance
 from .check_values import check_integer as check_integer
+from .check_values import check_level as check_level
 from .check_values import check_listed as check_listed
 from .check_values import check_mapping as check_mapping
 from .check_values import check_names as check_names
 from .check_values import check_path as check_path
 from .check_values import check_plain as check_plain
+from .check_values import check_positive as check_positive
 from .check_values import check_real as check_real
 from .check_values import check_seed as check_seed
 from .check_values import check_several as check_several
@@ -85,6 +87,8 @@ from .rng import trial_seed as trial_seed
 from .types import EARTH_RADIUS_KM as EARTH_RADIUS_KM
 from .types import BoolArray as BoolArray
 from .types import FloatArray as FloatArray
+from .types import Generator as Generator
+from .types import Int32Array as Int32Array
 from .types import IntArray as IntArray
 from .types import Parameters as Parameters
 from .types import RNGLike as RNGLike

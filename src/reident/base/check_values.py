@@ -75,6 +75,16 @@ def check_real(
     return number
 
 
+def check_positive(value: Any, name: str, why: str = "") -> float:
+    """Return `value` as a finite float above 0."""
+    return check_real(value, name, low=0, open_low=True, why=why)
+
+
+def check_level(value: Any, name: str) -> float:
+    """Return `value` as a float strictly between 0 and 1, such as the level of an interval."""
+    return check_real(value, name, low=0, high=1, open_low=True, open_high=True)
+
+
 def interval(low: float, high: float, open_low: bool, open_high: bool) -> str:
     """Return an interval as text, ``"[0, inf)"``."""
     opening = "(" if open_low or low == -math.inf else "["

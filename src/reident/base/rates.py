@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.base.check_values import check_integer, check_real
+from reident.base.check_values import check_integer, check_level, check_real
 from reident.base.types import FloatArray
 
 
@@ -70,7 +70,7 @@ def wilson_interval(successes: float, trials: int, *, level: float = 0.95) -> Ra
 
     trials = check_integer(trials, "trials", low=1)
     successes = check_real(successes, "successes", low=0, high=trials)
-    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+    level = check_level(level, "level")
     share, z = successes / trials, float(ndtri((1 + level) / 2))
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))

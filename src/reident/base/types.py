@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Int32Array = NDArray[np.int32]
+Generator = np.random.Generator
 
 #: Radius of the sphere on which all distances are measured.
 EARTH_RADIUS_KM = 6371.0

@@ -11,24 +11,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reident.base import DataError, IntArray, ParameterError
+from reident.base import BoolArray, DataError, Int32Array, IntArray, ParameterError
 
-# A set of vertices is a row of 64-bit words: vertex v is bit v % 64 of word v // 64.
+#: A set of vertices as a row of 64-bit words, vertex v is bit v % 64 of word v // 64; or such rows of a graph.
+Bits = NDArray[np.uint64]
 
 
-def set_of(members: IntArray, words: int) -> NDArray[np.uint64]:
+def set_of(members: IntArray, words: int) -> Bits:
     """Return a set of vertices as a row of bits."""
     is_member = np.zeros(64 * words, dtype=np.bool_)
     is_member[members] = True
     return np.packbits(is_member, bitorder="little").view(np.uint64)
 
 
-def members_of(row: NDArray[np.uint64]) -> IntArray:
+def members_of(row: Bits) -> IntArray:
     """Return the members of a row of bits, ascending."""
     return np.flatnonzero(np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little"))
 
 
-def pack_rows(dense: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def pack_rows(dense: BoolArray) -> Bits:
     """Pack the rows of a boolean matrix."""
     n, m = dense.shape
     wide = np.zeros((n, (m + 63) // 64 * 8), dtype=np.uint8)
@@ -36,7 +37,7 @@ def pack_rows(dense: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return wide.view(np.uint64)
 
 
-def count_rows(bits: NDArray[np.uint64]) -> IntArray:
+def count_rows(bits: Bits) -> IntArray:
     """Return the number of ones of each row."""
     return np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
 
@@ -59,9 +60,9 @@ class Adjacency:
 
     n_vertices: int
     n_edges: int
-    indptr: NDArray[np.int64] | None = None
-    indices: NDArray[np.int32] | None = None
-    bits: NDArray[np.uint64] | None = None
+    indptr: IntArray | None = None
+    indices: Int32Array | None = None
+    bits: Bits | None = None
     largest: int | None = None
 
     @property
@@ -84,7 +85,7 @@ class Adjacency:
         assert self.bits is not None
         return members_of(self.bits[v])
 
-    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def lists(self) -> tuple[IntArray, Int32Array]:
         """Return the graph as adjacency lists, whatever its form."""
         if self.indptr is not None and self.indices is not None:
             return self.indptr, self.indices

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from reident.base import IntArray, ParameterError, Real, RNGLike, Whole, check_rng, checked
+from reident.base import Int32Array, IntArray, ParameterError, Real, RNGLike, Whole, check_rng, checked
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, max_cliques
 from reident.kernels.cliques.clique_climb import random_number
 from reident.kernels.cliques.quasi_clique import grow
@@ -99,7 +99,7 @@ def quasi_clique(
 
 def _grow_again(
     indptr: IntArray,
-    indices: NDArray[np.int32],
+    indices: Int32Array,
     release: IntArray,
     known: IntArray,
     gamma: float,

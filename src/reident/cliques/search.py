@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from reident.base import IntArray, check_flag, check_integer, check_real
-from reident.cliques.adjacency import Adjacency, members_of, set_of
+from reident.base import Generator, IntArray, check_flag, check_integer, check_positive
+from reident.cliques.adjacency import Adjacency, Bits, members_of, set_of
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques.bitset import permute_rows
@@ -50,9 +50,7 @@ class Search(ABC):
         progress: bool = False,
     ) -> None:
         self._start_s = time.perf_counter()
-        self.time_limit_s = (
-            None if time_limit_s is None else check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
-        )
+        self.time_limit_s = None if time_limit_s is None else check_positive(time_limit_s, "time_limit_s")
         self.node_limit = None if node_limit is None else check_integer(node_limit, "node_limit", low=1)
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
@@ -87,15 +85,13 @@ class CliqueSearch(Search):
     def __init__(
         self,
         adjacency: Adjacency,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         ties: bool,
         initial: tuple[IntArray, int] | None = None,
-        time_limit_s: float | None = None,
-        node_limit: int | None = None,
-        progress: bool = False,
+        **limits: Any,
     ) -> None:
-        super().__init__(adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress)
+        super().__init__(adjacency, **limits)
         self._ties = ties
         self._initial = None if initial is None else initial[0]
         #: No clique is larger, by the graph's construction or by an earlier search.
@@ -181,9 +177,7 @@ class CliqueSearch(Search):
                 if sizes[i - low] + 1 >= self.best.size + more:
                     yield graph.prefix(int(i)), graph.order[[i]], int(to_come[i + 1])
 
-    def _prepare(
-        self, graph: BitsGraph | ListsGraph, members: IntArray, need: int
-    ) -> tuple[IntArray, NDArray[np.uint64], int]:
+    def _prepare(self, graph: BitsGraph | ListsGraph, members: IntArray, need: int) -> tuple[IntArray, Bits, int]:
         """Return the members fit for a clique of `need`, in search order, their graph, and an upper bound."""
         self._spend(members.size)
         candidates, rows = graph.subgraph(members, need)
@@ -299,7 +293,7 @@ class CliqueSearch(Search):
             self.best = self._graph.order[best[:size]]
 
 
-def workspace(n_classes: int, words: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray]:
+def workspace(n_classes: int, words: int) -> tuple[Bits, Bits, IntArray]:
     """Return the working arrays of `clique.branching_set`: sets, adjacency among the relaxation variables, and marks.
 
     The sets hold vertices and relaxation variables: colour classes, inconsistent subsets, and two for intermediate use.
@@ -315,7 +309,7 @@ def workspace(n_classes: int, words: int) -> tuple[NDArray[np.uint64], NDArray[n
 class _Tree:
     """A branch and bound in progress."""
 
-    def __init__(self, rows: NDArray[np.uint64], colours: int, need: int) -> None:
+    def __init__(self, rows: Bits, colours: int, need: int) -> None:
         n, words = rows.shape
         self.rows = rows
         self.state = np.zeros(5, dtype=np.int64)
@@ -346,7 +340,7 @@ class _Tree:
             open_members[v >> 6] |= np.uint64(1 << (v & 63))
         return self._colours(open_members)
 
-    def _colours(self, members: NDArray[np.uint64]) -> int:
+    def _colours(self, members: Bits) -> int:
         return int(kernels.count_colours(self.rows, members))
 
     def cut(self) -> Iterator[tuple[IntArray, int, int]]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reident.base import BoolArray, IntArray
-from reident.cliques.adjacency import Adjacency, count_rows, members_of, set_of
+from reident.base import BoolArray, Int32Array, IntArray
+from reident.cliques.adjacency import Adjacency, Bits, count_rows, members_of, set_of
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques import clique_prefix as prefix
@@ -44,7 +43,7 @@ _LARGE_CORE = 10_000
 class BitsGraph:
     """Rows of bits: for dense graphs, and for the reduced cores of sparse ones."""
 
-    def __init__(self, bits: NDArray[np.uint64], order: IntArray) -> None:
+    def __init__(self, bits: Bits, order: IntArray) -> None:
         self.bits = bits
         self.order = order
         self.n = bits.shape[0]
@@ -53,11 +52,11 @@ class BitsGraph:
         """Return the degree of each vertex."""
         return count_rows(self.bits)
 
-    def everything(self) -> NDArray[np.uint64]:
+    def everything(self) -> Bits:
         """Return the set of all vertices."""
         return set_of(np.arange(self.n), self.bits.shape[1])
 
-    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+    def around(self, i: int) -> tuple[IntArray, Bits]:
         """Return the neighbours of vertex i and the graph that they induce."""
         return prefix.subgraph_bits(self.bits, self.bits[i], 1)
 
@@ -79,7 +78,7 @@ class BitsGraph:
         """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
         return prefix.survivors_bits(self.bits, low, high, target)
 
-    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, Bits]:
         """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
         return prefix.subgraph_bits(self.bits, set_of(members, self.bits.shape[1]), need)
 
@@ -98,7 +97,7 @@ class BitsGraph:
         self._prune(target, check)
         return _by_degree(self.bits, self.order)
 
-    def _possible(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
+    def _possible(self, target: int, check: Callable[[], None]) -> Bits:
         def of_part(part: int, n_parts: int, share: int) -> BoolArray:
             # A part is every so many-th word of the rows, so that cutting it out is copying words.
             members = np.flatnonzero(np.arange(self.n) // 64 % n_parts == part)
@@ -124,7 +123,7 @@ class BitsGraph:
             # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
             self._keep(self.everything(), target)
 
-    def _keep(self, members: NDArray[np.uint64], target: int) -> None:
+    def _keep(self, members: Bits, target: int) -> None:
         """Leave out all but the members that have enough neighbours among them for a clique of `target`."""
         vertices, self.bits = prefix.subgraph_bits(self.bits, members, target)
         self.order = self.order[vertices]
@@ -134,9 +133,7 @@ class BitsGraph:
 class ListsGraph:
     """Lists of smaller neighbours: for graphs so large and sparse that rows of bits would not fit."""
 
-    def __init__(
-        self, starts: NDArray[np.int64], prefixes: NDArray[np.int32], order: IntArray, adjacency: Adjacency
-    ) -> None:
+    def __init__(self, starts: IntArray, prefixes: Int32Array, order: IntArray, adjacency: Adjacency) -> None:
         self.starts = starts
         self.prefixes = prefixes
         self.order = order
@@ -147,7 +144,7 @@ class ListsGraph:
         """Return the degree of each vertex."""
         return _degrees(self.starts, self.prefixes)
 
-    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+    def around(self, i: int) -> tuple[IntArray, Bits]:
         """Return the neighbours of vertex i and the graph that they induce."""
         rank = _places(self.order, self._adjacency.n_vertices)
         members = np.sort(rank[self._adjacency.neighbours(int(self.order[i]))])
@@ -165,7 +162,7 @@ class ListsGraph:
         """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
         return prefix.survivors_lists(self.starts, self.prefixes, low, high, target)
 
-    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, Bits]:
         """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
         return prefix.subgraph_lists(self.starts, self.prefixes, members, need)
 
@@ -219,8 +216,8 @@ def _by_parts(of_part: Callable[[int, int, int], BoolArray], target: int) -> Boo
 
 
 def _pruned(
-    starts: NDArray[np.int64], prefixes: NDArray[np.int32], target: int, check: Callable[[], None]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    starts: IntArray, prefixes: Int32Array, target: int, check: Callable[[], None]
+) -> tuple[IntArray, Int32Array]:
     """Remove, in place, the edges that no clique of `target` members can have."""
     n = starts.size - 1
     marked = np.zeros(n, dtype=np.uint8)
@@ -236,20 +233,18 @@ def _pruned(
     return starts, prefixes
 
 
-def _selected(
-    starts: NDArray[np.int64], prefixes: NDArray[np.int32], is_selected: BoolArray
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _selected(starts: IntArray, prefixes: Int32Array, is_selected: BoolArray) -> tuple[IntArray, Int32Array]:
     """Return the prefixes of the graph that some vertices induce, all vertices keeping their numbers."""
     inside = np.repeat(is_selected, np.diff(starts)) & is_selected[prefixes]
     return np.append(0, np.cumsum(inside))[starts], prefixes[inside]
 
 
-def _degrees(starts: NDArray[np.int64], prefixes: NDArray[np.int32]) -> IntArray:
+def _degrees(starts: IntArray, prefixes: Int32Array) -> IntArray:
     """Return the degree of each vertex of a graph of prefixes."""
     return np.diff(starts) + np.bincount(prefixes[: starts[-1]], minlength=starts.size - 1)
 
 
-def prefix_row(bits: NDArray[np.uint64], i: int) -> NDArray[np.uint64]:
+def prefix_row(bits: Bits, i: int) -> Bits:
     """Return the neighbours of vertex i of smaller number, as a row as short as possible."""
     row = bits[i, : (i + 63) // 64].copy()
     if i % 64:
@@ -290,7 +285,7 @@ def prepare(adjacency: Adjacency, *, only_bits: bool = False) -> BitsGraph | Lis
     return ListsGraph(starts, prefixes, order, adjacency)
 
 
-def _by_degree(rows: NDArray[np.uint64], names: IntArray) -> BitsGraph:
+def _by_degree(rows: Bits, names: IntArray) -> BitsGraph:
     order = np.argsort(-count_rows(rows), kind="stable")
     return BitsGraph(permute_rows(rows, order, ranks(order)), names[order])
 

@@ -10,7 +10,7 @@ from reident.base import ParameterError, RNGLike, check_choice, check_integer, c
 from reident.data.datasets import remote_file
 from reident.kernels.networks.network import attach_preferentially
 from reident.networks.files import read_graph
-from reident.networks.graph import Network, as_network, distinct, network_from_edges
+from reident.networks.graph import Network, as_network, network_from_edges
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,8 +60,7 @@ def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
     count = generator.poisson(weights.sum() / 2)
     ends = np.searchsorted(np.cumsum(weights) / weights.sum(), generator.random((2, count)), side="right")
     low, high = np.minimum(*ends), np.maximum(*ends)
-    keys = distinct(low[low < high] * np.int64(n) + high[low < high])
-    return network_from_edges(keys // n, keys % n, n)
+    return network_from_edges(low[low < high], high[low < high], n)
 
 
 def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:

@@ -1,7 +1,5 @@
 """Stable sorting for kernels: that of numba compiles slowly and is unsafe in a shared cache (docs/kernels.md)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

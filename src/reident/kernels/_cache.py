@@ -58,26 +58,10 @@ class _Placeholder:
     def __new__(cls, *_arguments: Any, **_keywords: Any) -> _Placeholder:
         return object.__new__(cls)
 
-    def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
-        pass
-
-    def __call__(self, *_arguments: Any, **_keywords: Any) -> _Placeholder:
+    def _accept(self, *_arguments: Any, **_keywords: Any) -> _Placeholder:
         return self
 
-    def __setstate__(self, _state: Any) -> None:
-        pass
-
-    def __setitem__(self, _key: Any, _value: Any) -> None:
-        pass
-
-    def append(self, _item: Any) -> None:
-        pass
-
-    def extend(self, _items: Any) -> None:
-        pass
-
-    def add(self, _item: Any) -> None:
-        pass
+    __call__ = __setstate__ = __setitem__ = append = extend = add = _accept
 
 
 if __name__ == "__main__":

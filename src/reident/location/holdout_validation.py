@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import bdtrc
 
-from reident.base import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray, Generator
 from reident.kernels.location import trilateration_columns
 from reident.location.joint_fit import linearised
 from reident.location.local_maps import EXACT_KM, LocalMap
@@ -36,7 +36,7 @@ class HeldOut(NamedTuple):
     p_value: float = 1.0
 
 
-def hide(values: FloatArray, tol: float, rng: np.random.Generator) -> tuple[BoolArray, BoolArray]:
+def hide(values: FloatArray, tol: float, rng: Generator) -> tuple[BoolArray, BoolArray]:
     """Draw values (d, n) for the certificate; return them, and all values to be withheld from the map.
 
     A record's values in columns that are alike are one piece of evidence: the first is drawn, all are withheld.
@@ -124,7 +124,7 @@ def _motions(x: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(moves.reshape(-1, 3))[0])
 
 
-def certify(island: LocalMap, values: FloatArray, withheld: BoolArray, rng: np.random.Generator) -> HeldOut:
+def certify(island: LocalMap, values: FloatArray, withheld: BoolArray, rng: Generator) -> HeldOut:
     """Return the share of the withheld values that an island explains, and its p-value.
 
     By chance, values fit as often as other values of the same set, of any record or of the nearest ones, whichever fit

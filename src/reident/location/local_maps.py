@@ -146,7 +146,7 @@ class LocalMap:
         needed = max(4, min(records for records, _, _ in self.rules))
         self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
 
-    def _orient_columns(self, needed: int = 6) -> int:
+    def _orient_columns(self) -> int:
         """Find sign, shift and a first reference of columns that the seed left open; returns how many."""
         added = 0
         for i in np.flatnonzero(self.sign == 0):
@@ -158,9 +158,7 @@ class LocalMap:
             starts = np.unique(np.linspace(0, records.size - 1, 25).astype(np.int64))
             near = np.argsort(-places[starts] @ places.T, axis=1)[:, :10].copy()
             first = np.empty(3)
-            sign, shift = trilateration_columns.orient_column(
-                places, self.values[i, records], near, self.tol, needed, first
-            )
+            sign, shift = trilateration_columns.orient_column(places, self.values[i, records], near, self.tol, 6, first)
             if sign:
                 self.sign[i], self.shift[i] = sign, shift
                 self.references[i, 0], self.counts[i] = first, 1

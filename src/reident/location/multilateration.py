@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng, check_table
+from reident.base import DataError, FloatArray, Generator, IntArray, RNGLike, check_rng, check_table
 from reident.location import localisation as lay
 from reident.location.localisation import Localisation
 from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
@@ -108,7 +108,7 @@ def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntA
     return np.unique(pairs, axis=0)
 
 
-def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
+def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: Generator) -> tuple[FloatArray, np.ndarray]:
     """Return the shape moved onto the matches, and which matches it agrees with."""
     p, q = x[pairs[:, 0]], y[pairs[:, 1]]
     triples = _triples(len(pairs), rng)
@@ -122,7 +122,7 @@ def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generat
     return x @ procrustes(p[agrees], q[agrees]).T, agrees
 
 
-def _triples(n: int, rng: np.random.Generator) -> IntArray:
+def _triples(n: int, rng: Generator) -> IntArray:
     if n * (n - 1) * (n - 2) // 6 <= _TRIPLES:
         return np.array(list(combinations(range(n), 3)))
     return np.stack([rng.choice(n, 3, replace=False) for _ in range(_TRIPLES)])

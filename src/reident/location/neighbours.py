@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 from scipy.spatial import cKDTree
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, Generator, IntArray
 from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
 # Neighbours among which the density of known places around a released record is counted.
@@ -168,7 +168,7 @@ class Neighbours:
         near = tree.sparse_distance_matrix(self._tree_by_label, _chord(reach_km), output_type="ndarray")
         return labelled[near["i"]], self._labelled[near["j"]]
 
-    def certificate(self, x: FloatArray, reach_km: float, rng: np.random.Generator, n_permutations: int = 999) -> float:
+    def certificate(self, x: FloatArray, reach_km: float, rng: Generator, n_permutations: int = 999) -> float:
         """Return the permutation p-value of the number of records with a neighbour of their label within reach.
 
         Valid for records whose labels had no part in finding the motion: under a chance registration those could as

@@ -15,7 +15,7 @@ from reident.base import (
     FloatArray,
     ParameterError,
     check_area,
-    check_real,
+    check_positive,
     check_table,
     check_vector,
 )
@@ -49,7 +49,7 @@ class PopulationDensity:
     """
 
     def __init__(self, places: pd.DataFrame | None, area: Any, *, scatter_km: float, part: bool = False) -> None:
-        self.scatter_km = check_real(scatter_km, "scatter_km", low=0, open_low=True)
+        self.scatter_km = check_positive(scatter_km, "scatter_km")
         self.part = part
         outline = None if area is None else check_area(area)
         vectors, weight = _listed(places)

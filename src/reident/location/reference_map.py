@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from reident.base import FloatArray, IntArray, RNGLike, check_area, check_rng
+from reident.base import FloatArray, Generator, IntArray, RNGLike, check_area, check_rng
 from reident.location.alignment import best_motions
 from reident.location.holdout_validation import HeldOut, by_record, certify, hide
 from reident.location.local_maps import LocalMap
@@ -228,7 +228,7 @@ def _motion_inside(points: FloatArray, outline: Any) -> FloatArray:
 
 
 def _register(
-    island: LocalMap, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: np.random.Generator
+    island: LocalMap, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: Generator
 ) -> Localisation:
     """Turn a local map, in place, onto a known file; return the registration."""
     x = island.x[island.located]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, check_real
+from reident.base import BoolArray, DataError, FloatArray, IntArray, check_positive
 from reident.cliques.adjacency import pack_rows
 from reident.kernels.location import reference_sets as kernel
 from reident.location.rounded_coordinates import recover_rounded
@@ -179,7 +179,7 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     """
     matrix = check_release(release)
     if step_km is not None:
-        step = check_real(step_km, "step_km", low=0, open_low=True, why="leave it out for exact numbers")
+        step = check_positive(step_km, "step_km", why="leave it out for exact numbers")
         return _described(matrix, *recover_rounded(matrix, step), step)
     distances, copy = _distinct(matrix)
     n, tol = len(distances), _tolerance_km(distances)

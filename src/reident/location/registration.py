@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident.base import BoolArray, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
+from reident.base import (
+    BoolArray,
+    FloatArray,
+    Generator,
+    IntArray,
+    RNGLike,
+    Whole,
+    afford,
+    check_rng,
+    checked,
+)
 from reident.kernels._numba import in_parts
 from reident.kernels.location import registration as kernel
 from reident.location import localisation as lay
@@ -121,7 +131,7 @@ def registration_attack(
 
 
 def _align(
-    rows: IntArray, x: FloatArray, neighbours: Neighbours, n_pairs: int, rng: np.random.Generator
+    rows: IntArray, x: FloatArray, neighbours: Neighbours, n_pairs: int, rng: Generator
 ) -> tuple[IntArray, FloatArray, Fit, float] | None:
     """Align the shape of some records; return the records, their places, the fit, and the p-value of the motion."""
     searched, held_out = np.split(rng.permutation(len(rows)), [round(len(rows) * (1 - _HELD_OUT))])
@@ -136,7 +146,7 @@ def _align(
 
 
 def _search(
-    x: FloatArray, neighbours: Neighbours, searched: IntArray, n_pairs: int, rng: np.random.Generator
+    x: FloatArray, neighbours: Neighbours, searched: IntArray, n_pairs: int, rng: Generator
 ) -> tuple[FloatArray, Fit] | None:
     """Return the motion with the most evidence among the candidates of several reaches, and its fit."""
     usable = searched[neighbours.label_share[searched] > 0]
@@ -168,7 +178,7 @@ def _search(
     return max(refined, key=lambda each: each[1].log_evidence, default=None)
 
 
-def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.Generator) -> IntArray:
+def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: Generator) -> IntArray:
     """Draw pairs of the usable, as numbers in it, that lie far apart: a short pair says little of the direction."""
     ends = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]

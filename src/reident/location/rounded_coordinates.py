@@ -137,19 +137,18 @@ class _Search:
             below = self.open[a] & self.open[b] & (np.abs(visible[a] - visible[b] - height) <= 1.01 * step)
         f[below] = -(visible[a, below] + visible[b, below] + height) / 2
         f[a], f[b] = 0.0, -height
-        kernel.drop_violations(visible, f, 1.6 * step)
-        new, lower, upper = np.empty((3, len(visible)))
+        drop_violations(visible, f, 1.6 * step)
         for _ in range(_ROUNDS):
             n_known = np.isfinite(f).sum()
             needed = self.bounds if n_known > _FEW else min(self.bounds, _FIRST_BOUNDS)
-            kernel.from_bounds(visible, f, step, needed, new, lower, upper)
+            new, lower, upper = from_bounds(visible, f, step, needed)
             new[lower - upper > 2.5 * step] = np.nan
-            kernel.drop_violations(visible, new, 1.6 * step)
+            drop_violations(visible, new, 1.6 * step)
             known = np.isfinite(new)
             if known.sum() < 4:
                 return None
             settled = (known == np.isfinite(f)).all() and np.abs(new[known] - f[known]).max() < 0.05 * step
-            f = new.copy()
+            f = new
             if settled:
                 break
         if self.fine:
@@ -174,6 +173,41 @@ class _Search:
         at, beyond = _count_near(self.distances, f, self.hidden, self.step, n_windows)
         share = 1 / (n_windows + 1)
         return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
+
+
+def drop_violations(distances: FloatArray, f: FloatArray, slack: float) -> None:
+    """Forget values of f (n,), in place, until none lie farther apart than their distance allows, the worst first."""
+    is_violated = np.abs(f[:, None] - f) > distances + slack
+    counts = is_violated.sum(axis=1)
+    while counts.any():
+        worst = counts.argmax()
+        counts -= is_violated[worst]
+        counts[worst], is_violated[:, worst], f[worst] = 0, False, np.nan
+
+
+def from_bounds(
+    distances: FloatArray, f: FloatArray, step: float, needed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the values that `needed` coinciding bounds from the values f give, and the lower and upper bounds."""
+    known = np.flatnonzero(np.isfinite(f))
+    reach = distances[known]
+    reach[np.arange(known.size), known] = np.nan
+    (lower, n_low, sum_low), (upper, n_high, sum_high) = (
+        _tightest(sign * f[known, None] + reach, 2 * step) for sign in (-1, 1)
+    )
+    mean_low, mean_high = -sum_low / np.maximum(n_low, 1), sum_high / np.maximum(n_high, 1)
+    is_low, is_high = n_low >= needed, n_high >= needed
+    is_both = is_low & is_high & (np.abs(mean_high - mean_low) < 4 * step)
+    mean = (sum_high - sum_low) / np.maximum(n_high + n_low, 1)
+    is_high &= (n_high >= n_low) | ~is_low
+    return np.select([is_both, is_high, is_low], [mean, mean_high, mean_low], np.nan), -lower, upper
+
+
+def _tightest(bounds: FloatArray, width: float) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the smallest of the bounds in each column, and number and sum of those at most a width above it."""
+    smallest = np.fmin.reduce(bounds, initial=np.inf)
+    is_near = bounds <= smallest + width
+    return smallest, is_near.sum(axis=0), np.where(is_near, bounds, 0.0).sum(axis=0)
 
 
 def _count_near(
@@ -245,12 +279,11 @@ def _filled(distances: FloatArray, values: FloatArray, step: float, bounds: int)
     Fitted values are closer than one by one, so that fewer bounds do than before.
     """
     values = values.copy()
-    new, lower, upper = np.empty((3, len(distances)))
     for f in values:
-        kernel.from_bounds(distances, f, _NARROW * step, bounds, new, lower, upper)
+        new, lower, upper = from_bounds(distances, f, _NARROW * step, bounds)
         new[lower - upper > 1.5 * step] = np.nan
         between = np.isnan(new) & (np.abs(upper - lower) < _NARROW * step)
         new[between] = (lower + upper)[between] / 2
         f[:] = np.where(np.isfinite(f), f, new)
-        kernel.drop_violations(distances, f, 1.2 * step)
+        drop_violations(distances, f, 1.2 * step)
     return values

@@ -86,8 +86,7 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
     """Return the relations of a Pajek file between numbers, and the nodes' names: their labels, else their numbers."""
     import networkx as nx
 
-    names, relations, section, is_directed = dict[Hashable, Any](), list[tuple[str, str, Any]](), "", False
-    further = dict[str, Any]()
+    vertices, relations, section, is_directed = dict[str, list[str]](), list[tuple[str, str, Any]](), "", False
     matrix, is_network = list[list[str]](), True
     for line in text.split("\n"):
         cells = [] if line.startswith("%") else _pajek_cells(line)
@@ -96,14 +95,14 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
             is_network = section not in _NO_NETWORK and (is_network or section == "*network")
             is_directed |= section.startswith("*arcs")
             if section == "*vertices" and is_network:
-                if names:
+                if vertices:
                     raise DataError(f"{file!r} must hold one network, got a second: save each in its own file")
                 count = int(cells[1]) if cells[1:] and cells[1].isdigit() else 0
-                names = {str(i): str(i) for i in range(1, count + 1)}
+                vertices = {str(i): [str(i)] for i in range(1, count + 1)}
         elif not is_network or not cells:
             continue
         elif section == "*vertices" and len(cells) > 1:
-            names[cells[0]], further[cells[0]] = cells[1], cells[2:]
+            vertices[cells[0]] = cells[1:]
         elif section in ("*arcslist", "*edgeslist"):
             relations += [(cells[0], other, {}) for other in cells[1:]]
         elif section in ("*arcs", "*edges"):
@@ -111,19 +110,17 @@ def _read_pajek(text: str, file: str) -> tuple[Any, dict[Hashable, Any]]:
         elif section == "*matrix":
             matrix.append(cells)
     if matrix:
-        joined = np.array(matrix, float) != 0
-        is_directed |= not np.array_equal(joined, joined.T)
-        u, v = np.nonzero(joined if is_directed else np.triu(joined))
-        values = np.array(matrix, float)[u, v].tolist()
-        relations += [
-            (str(a), str(b), {"value": x}) for a, b, x in zip((u + 1).tolist(), (v + 1).tolist(), values, strict=True)
-        ]
+        values = np.array(matrix, float)
+        is_directed |= not np.array_equal(values != 0, values.T != 0)
+        entries = np.argwhere(values if is_directed else np.triu(values)).tolist()
+        relations += [(str(u + 1), str(v + 1), {"value": values[u, v]}) for u, v in entries]
+    names: dict[Hashable, Any] = {key: cells[0] for key, cells in vertices.items()}
     if not {end for pair in relations for end in pair[:2]} <= names.keys() or not names:
         raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
     if twice := [label for label, times in Counter(names.values()).items() if times > 1]:
         raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
     graph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
-    graph.add_nodes_from((key, {"position": further.get(str(key), [])}) for key in names)
+    graph.add_nodes_from((key, {"position": cells[1:]}) for key, cells in vertices.items())
     graph.add_edges_from(relations)
     return graph, names
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident.base import DataError, IntArray
-from reident.networks.graph import Network, edited, network_from_edges
+from reident.base import DataError, Generator, IntArray
+from reident.networks.graph import Network, edited
 
 # The largest raise of schemes 1 and 2.
 _LARGEST_RAISE = 10
@@ -26,7 +26,7 @@ class Probe:
     is_within_limit: bool
 
 
-def _edited(network: Network, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
+def _edited(network: Network, target: IntArray, rng: Generator) -> tuple[Network | None, int]:
     """Edit a graph until it has given degrees; None and the number of stubs that could not be placed if that fails."""
     from reident.kernels.networks.edgeset import list_edges
     from reident.kernels.networks.edits import settle
@@ -43,27 +43,17 @@ def _edited(network: Network, target: IntArray, rng: np.random.Generator) -> tup
     return edited(network, list_edges(added), list_edges(removed)), 0
 
 
-def _empty_rows(network: Network, keep_edges: bool) -> tuple[IntArray, np.ndarray]:
-    if keep_edges:
-        return network.indptr, network.indices
-    return np.zeros(network.n_nodes + 1, np.int64), np.zeros(0, np.int32)
+def _without_edges(network: Network) -> Network:
+    return Network(np.zeros_like(network.indptr), network.indices[:0], network.nodes)
 
 
-def _joined(network: Network, keep_edges: bool, u: np.ndarray, v: np.ndarray) -> Network:
-    if keep_edges:
-        return edited(network, (u, v), (u[:0], v[:0]))
-    return network_from_edges(u, v, network.n_nodes, network.nodes)
-
-
-def probe_batch(
-    network: Network, k: int, deletions: bool, keep_edges: bool, is_direct: bool, rng: np.random.Generator
-) -> Probe:
+def probe_batch(network: Network, k: int, deletions: bool, keep_edges: bool, is_direct: bool, rng: Generator) -> Probe:
     """Probe with parity inside the degree programme and as many raises at once as stubs are missing."""
     from reident.kernels.networks.realise import realise, switch_stubs
 
-    degrees = network.degrees
-    noisy = _noise_of_hubs(network, k) if deletions else degrees.copy()
-    rows = _empty_rows(network, keep_edges)
+    noisy = _noise_of_hubs(network, k) if deletions else network.degrees.copy()
+    base = network if keep_edges else _without_edges(network)
+    rows = base.indptr, base.indices
     n_probes, is_hub = 0, False
     while True:
         target, cost = nearest_degrees(noisy, k, deletions, even=True)
@@ -78,7 +68,7 @@ def probe_batch(
             if release is not None:
                 return Probe(release, "batch", n_probes, True)
         else:
-            u, v, rest = realise(*rows, target - degrees if keep_edges else target, True, False, rng)
+            u, v, rest = realise(*rows, target - base.degrees, True, False, rng)
             missing = int(rest.sum())
             if missing:
                 u, v = (np.concatenate([ends, np.zeros(missing // 2, np.int32)]) for ends in (u, v))
@@ -86,7 +76,7 @@ def probe_batch(
                 u, v = u[:m], v[:m]
                 missing = int(rest.sum())
             if missing == 0:
-                return Probe(_joined(network, keep_edges, u, v), "batch", n_probes, True)
+                return Probe(edited(base, (u, v), (u[:0], v[:0])), "batch", n_probes, True)
         is_hub = is_hub or 2 * missing > network.n_nodes
         _raise_many(noisy, missing, is_hub, rng)
 
@@ -129,7 +119,7 @@ def _noise_of_hubs(network: Network, k: int) -> IntArray:
     return noisy
 
 
-def _raise_many(noisy: IntArray, missing: int, is_hub: bool, rng: np.random.Generator) -> None:
+def _raise_many(noisy: IntArray, missing: int, is_hub: bool, rng: Generator) -> None:
     """Raise about `missing` nodes of the lower half by one each; more than once where they are too few.
 
     Where hubs lack more stubs than half of the nodes, the lowest are raised: each can be joined to a hub but once.
@@ -153,7 +143,7 @@ def probe_literal(
     deletions: bool,
     keep_edges: bool,
     max_probes: int | None,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Probe:
     """Probe one raise at a time until a graph is found or a limit reached: Algorithm 9.4, 9.7 or 9.8.
 
@@ -163,18 +153,18 @@ def probe_literal(
     from reident.kernels.networks.realise import realise
 
     noisy = network.degrees.copy()
-    rows = _empty_rows(network, keep_edges)
-    base = network.degrees if keep_edges else np.zeros_like(noisy)
+    base = network if keep_edges else _without_edges(network)
+    rows = base.indptr, base.indices
     for n_probes in itertools.count(1):
         if n_probes > 1:
             _add_noise(noisy, scheme, rng)
         target, _ = nearest_degrees(noisy, k, deletions, even=False)
-        residual = target - base
+        residual = target - base.degrees
         # Both are false for an odd sum.
         if may_extend(*rows, residual) if rows[1].size else is_realisable(np.sort(target)[::-1].copy()):
             u, v, missing = realise(*rows, residual, False, True, rng)
             if not missing.any():
-                return Probe(_joined(network, keep_edges, u, v), scheme, n_probes, True)
+                return Probe(edited(base, (u, v), (u[:0], v[:0])), scheme, n_probes, True)
         if n_probes == max_probes:
             break
     return Probe(network, scheme, n_probes, False)
@@ -191,7 +181,7 @@ def is_realisable(d: IntArray) -> bool:
     return bool((total[1:] <= size * (rest - 1) + total[n] - total[rest]).all())
 
 
-def _add_noise(noisy: IntArray, scheme: int, rng: np.random.Generator) -> None:
+def _add_noise(noisy: IntArray, scheme: int, rng: Generator) -> None:
     """Raise one node's degree as probing scheme 1, 2, 3 or 4 does. Modifies `noisy`."""
     n, delta = noisy.size, 1
     if scheme == 3:

@@ -12,6 +12,7 @@ import numpy as np
 from reident.base import (
     Choice,
     DataError,
+    Generator,
     IntArray,
     ParameterError,
     Real,
@@ -265,7 +266,7 @@ def _run_probes(
     probing: int | str,
     deletions: bool,
     max_probes: int | None,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Probe:
     options = (deletions, method == "supergraph")
     if probing == "batch":
@@ -283,7 +284,7 @@ def _run_probes(
     return Probe(finished.network, "batch", probe.n_probes + finished.n_probes, False)
 
 
-def _swap(original: Network, built: Network, patience: int | None, rng: np.random.Generator) -> Network:
+def _swap(original: Network, built: Network, patience: int | None, rng: Generator) -> Network:
     """Swap the edges of a built graph towards the original's, every degree unchanged."""
     from reident.kernels.networks.swaps import greedy_swaps, targeted_swaps
 

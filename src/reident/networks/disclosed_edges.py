@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, FloatArray, IntArray, Real, checked, ratio
+from reident.base import DataError, FloatArray, Generator, IntArray, Real, checked, ratio
 from reident.networks.graph import Network, as_network, network_from_edges, relabelled
 
 
@@ -106,7 +106,7 @@ _TRIES = 200
 _PASSES = 5
 
 
-def spread_edges(network: Network, original: Network, certainty: float, rng: np.random.Generator) -> Network:
+def spread_edges(network: Network, original: Network, certainty: float, rng: Generator) -> Network:
     """Swap edges until less than the share `certainty` of the pairs between any two classes of degree are joined.
 
     Two edges exchange ends, so that no degree changes. Edges that the original lacks go first, and no swap makes
@@ -118,7 +118,7 @@ def spread_edges(network: Network, original: Network, certainty: float, rng: np.
     n, classes = network.n_nodes, ids.tolist()
     first, second = original.edges()
     keys = first.astype(np.int64) * n + second
-    edges = [(int(a), int(b)) for a, b in zip(*network.edges(), strict=True)]
+    edges = list(zip(*(ends.tolist() for ends in network.edges()), strict=True))
     present = set(edges)
     for _ in range(_PASSES):
         u, v = np.array(edges, np.int64).reshape(-1, 2).T
@@ -142,8 +142,8 @@ def spread_edges(network: Network, original: Network, certainty: float, rng: np.
             f"`certainty` = {certainty} cannot be kept: {n_crowded} pairs of degrees stay joined more densely, as "
             "their nodes have more links than the other classes can take; use a larger one or another k"
         )
-    ends = np.array(edges, np.int64).reshape(-1, 2)
-    return network_from_edges(ends[:, 0], ends[:, 1], n, network.nodes)
+    u, v = np.array(edges, np.int64).reshape(-1, 2).T
+    return network_from_edges(u, v, n, network.nodes)
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reident.base import BoolArray, DataError, IntArray, check_names, is_row
+from reident.base import BoolArray, DataError, Int32Array, IntArray, check_names, is_row
 from reident.networks._reading import read_edges
 
 _MOST_NODES = 2**31 - 2
@@ -53,7 +52,7 @@ class Network(_Nodes):
     """
 
     indptr: IntArray
-    indices: NDArray[np.int32]
+    indices: Int32Array
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
@@ -76,7 +75,7 @@ class Network(_Nodes):
         """The degree of every node, in the order of `nodes`."""
         return np.diff(self.indptr)
 
-    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def edges(self) -> tuple[Int32Array, Int32Array]:
         """Return the edges as rows (u, v), u < v, ordered."""
         u = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degrees)
         is_forward = self.indices > u
@@ -109,11 +108,8 @@ class Network(_Nodes):
         graph = nx.Graph()
         graph.add_nodes_from(self.nodes)
         u, v = self.edges()
-        if isinstance(self.nodes, range):
-            graph.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
-        else:
-            name = self.nodes.__getitem__
-            graph.add_edges_from(zip(map(name, u.tolist()), map(name, v.tolist()), strict=True))
+        name = self.nodes.__getitem__
+        graph.add_edges_from(zip(map(name, u.tolist()), map(name, v.tolist()), strict=True))
         return graph
 
     def to_scipy(self) -> Any:
@@ -126,9 +122,9 @@ class DirectedNetwork(_Nodes):
     """A directed graph without loops or repeated edges: rows of successors and rows of predecessors, both ascending."""
 
     out_indptr: IntArray
-    out_indices: NDArray[np.int32]
+    out_indices: Int32Array
     in_indptr: IntArray
-    in_indices: NDArray[np.int32]
+    in_indices: Int32Array
     nodes: Sequence[Hashable]
 
     @property
@@ -144,12 +140,6 @@ class DirectedNetwork(_Nodes):
         return Network(*_rows(rows + rows.T), self.nodes)
 
 
-def distinct(keys: IntArray) -> IntArray:
-    """Return the distinct keys in order; numpy's own `unique` hashes, which is slow where most keys are distinct."""
-    ordered = np.sort(keys)
-    return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
-
-
 def _matrix(sources: Any, ends: Any, n: int) -> Any:
     """Return how often each pair of rows is there, as compressed rows."""
     from scipy.sparse import coo_array
@@ -157,7 +147,7 @@ def _matrix(sources: Any, ends: Any, n: int) -> Any:
     return coo_array((np.ones(len(sources), np.int8), (sources, ends)), shape=(n, n)).tocsr()
 
 
-def _rows(matrix: Any) -> tuple[IntArray, NDArray[np.int32]]:
+def _rows(matrix: Any) -> tuple[IntArray, Int32Array]:
     """Return the pointers and the columns of a matrix in compressed rows, ascending in every row."""
     matrix.sort_indices()
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
@@ -203,15 +193,63 @@ def as_network(graph: Any, name: str = "graph") -> Network:
         return graph
     if isinstance(graph, str | Path):
         return read_network(graph)
-    if hasattr(graph, "is_directed") and hasattr(graph, "adj"):
-        return _from_networkx(graph, name)
-    if hasattr(graph, "tocsr"):
-        return _from_scipy(graph, name)
     if isinstance(getattr(graph, "network", None), Network):
         return graph.network
-    raise DataError(
-        f"`{name}` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got {type(graph).__name__}"
-    )
+    if hasattr(graph, "adj") and is_directed(graph):
+        raise DataError(
+            f"`{name}` must be undirected, got a {type(graph).__name__}: "
+            "use `to_undirected()`, or `simplify` in reading a file, if direction does not matter"
+        )
+    rows, nodes = _successors(graph, name)
+    if not hasattr(graph, "adj") and (rows > (mirrored := rows.T.tocsr())).nnz:
+        a, b = (nodes[ends[0]] for ends in (rows > mirrored).nonzero())
+        raise DataError(f"`{name}` must be undirected, got an edge from {a!r} to {b!r} but none back")
+    return Network(*_rows(rows), nodes)
+
+
+def _successors(graph: Any, name: str) -> tuple[Any, Sequence[Hashable]]:
+    """Return the rows of a networkx graph or a matrix, checked to have no loops and no multiple edges, and the nodes.
+
+    An undirected graph has each edge in both directions.
+    """
+    is_matrix = hasattr(graph, "tocsr")
+    if not is_matrix and not hasattr(graph, "adj"):
+        raise DataError(
+            f"`{name}` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got {type(graph).__name__}"
+        )
+    if is_matrix and (len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]):
+        raise DataError(f"`{name}` must be a square adjacency matrix, got shape {graph.shape}")
+    n = graph.shape[0] if is_matrix else len(graph)
+    nodes: Sequence[Hashable] = range(n)
+    if n > _MOST_NODES:
+        raise DataError(f"`{name}` must have at most {_MOST_NODES} nodes, got {n}")
+    if is_matrix:
+        entries = graph.tocoo()
+        is_edge = entries.data != 0
+        rows = _matrix(entries.row[is_edge], entries.col[is_edge], n)
+    else:
+        rows, nodes = _count_edges(graph)
+    if (loops := np.flatnonzero(rows.diagonal())).size:
+        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[loops[0]]!r}")
+    if (rows.data != 1).any():
+        a, b = (nodes[ends[0]] for ends in (rows != rows.sign()).nonzero())
+        raise DataError(f"`{name}` must not have multiple edges, got more than one between {a!r} and {b!r}")
+    return rows, nodes
+
+
+def _count_edges(graph: Any) -> tuple[Any, Sequence[Any]]:
+    """Return how many edges lead from each node of a networkx graph to each, as compressed rows, and the nodes."""
+    adjacency = dict(graph.adjacency())
+    n, nodes = len(adjacency), list(adjacency)
+    indptr = np.append(0, np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n)))
+    ends: Iterable[Any] = itertools.chain.from_iterable(adjacency.values())
+    is_numbered = set(map(type, nodes)) <= {int} and nodes == list(range(n))
+    if not is_numbered:
+        ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
+    rows = _as_matrix(indptr, np.fromiter(ends, np.int32, int(indptr[-1])))
+    if graph.is_multigraph():
+        rows.data = np.array([len(edges) for row in adjacency.values() for edges in row.values()])
+    return rows, range(n) if is_numbered else nodes
 
 
 def read_network(
@@ -251,83 +289,10 @@ def by_name(network: Network) -> Network:
     return reordered(network, np.argsort(order), [nodes[i] for i in order])
 
 
-def _check_size(n: int, name: str) -> None:
-    if n > _MOST_NODES:
-        raise DataError(f"`{name}` must have at most {_MOST_NODES} nodes, got {n}")
-
-
-def _from_networkx(graph: Any, name: str) -> Network:
-    if graph.is_directed():
-        raise DataError(
-            f"`{name}` must be undirected, got a {type(graph).__name__}: "
-            "use `to_undirected()`, or `simplify` in reading a file, if direction does not matter"
-        )
-    adjacency = dict(graph.adjacency())
-    n = len(adjacency)
-    _check_size(n, name)
-    indptr = np.zeros(n + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n), out=indptr[1:])
-    nodes: Sequence[Hashable] = list(adjacency)
-    ends: Iterable[Any] = itertools.chain.from_iterable(adjacency.values())
-    if set(map(type, nodes)) <= {int} and nodes == list(range(n)):
-        nodes = range(n)
-    else:
-        ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
-    rows = _as_matrix(indptr, np.fromiter(ends, np.int32, int(indptr[-1])))
-    network = _without_loops(Network(*_rows(rows), nodes), name)  # each edge stands in both directions
-    if graph.is_multigraph() and graph.number_of_edges() != network.n_edges:
-        u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
-        raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
-    return network
-
-
-def _as_matrix(indptr: IntArray, indices: NDArray[np.int32]) -> Any:
+def _as_matrix(indptr: IntArray, indices: Int32Array) -> Any:
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=(indptr.size - 1,) * 2)
-
-
-def _without_loops(network: Network, name: str) -> Network:
-    """Return a network if it has no loops."""
-    loops = np.repeat(np.arange(network.n_nodes, dtype=np.int32), network.degrees) == network.indices
-    if loops.any():
-        raise DataError(
-            f"`{name}` must not have self-loops, got one at {network.nodes[network.indices[loops.argmax()]]!r}"
-        )
-    return network
-
-
-def _checked(network: Network, name: str) -> Network:
-    """Return a network if it has no loops, no repeated edges, and each edge in both directions."""
-    nodes, v = _without_loops(network, name).nodes, network.indices
-    rows = network.to_scipy()
-    if not rows.has_canonical_format:
-        u, ends = rows.nonzero()
-        a, b = (nodes[row[0]] for row in (_matrix(u, ends, network.n_nodes) > 1).nonzero())
-        raise DataError(f"`{name}` must not have multiple edges, got more than one between {a!r} and {b!r}")
-    mirrored = _rows(rows.T.tocsr())
-    if not (np.array_equal(mirrored[0], network.indptr) and np.array_equal(mirrored[1], v)):
-        a, b = (nodes[ends[0]] for ends in (rows > rows.T).nonzero())
-        raise DataError(f"`{name}` must be undirected, got an edge from {a!r} to {b!r} but none back")
-    return network
-
-
-def _stored_rows(matrix: Any, name: str) -> Any:
-    """Return the stored non-zeros of a square matrix in compressed, sorted rows."""
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"`{name}` must be a square adjacency matrix, got shape {matrix.shape}")
-    _check_size(matrix.shape[0], name)
-    rows = matrix.tocsr(copy=True)
-    rows.eliminate_zeros()
-    rows.sort_indices()
-    return rows
-
-
-def _from_scipy(matrix: Any, name: str) -> Network:
-    rows = _stored_rows(matrix, name)
-    if matrix.format == "coo" and matrix.tocsr().nnz != matrix.nnz:
-        raise DataError(f"`{name}` must not have multiple edges, got {matrix.nnz - rows.nnz} repeated entries")
-    return _checked(Network(*_rows(rows), range(matrix.shape[0])), name)
 
 
 def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
@@ -359,24 +324,9 @@ def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
     """
     if isinstance(graph, DirectedNetwork):
         return graph
-    if is_directed(graph):
-        nodes: Sequence[Hashable] = list(graph)
-        place = dict(zip(nodes, range(len(nodes)), strict=True))
-        pairs = np.array([(place[u], place[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
-        return _directed(pairs[:, 0], pairs[:, 1], nodes, name)
-    if hasattr(graph, "tocsr") and not isinstance(graph, Network):
-        entries = _stored_rows(graph, name).tocoo()
-        return _directed(entries.row.astype(np.int64), entries.col.astype(np.int64), range(graph.shape[0]), name)
+    if is_directed(graph) or (hasattr(graph, "tocsr") and not isinstance(graph, Network)):
+        rows, nodes = _successors(graph, name)
+        return DirectedNetwork(*_rows(rows), *_rows(rows.T.tocsr()), nodes)
     network = as_network(graph, name)
     both = (network.indptr, network.indices)
     return DirectedNetwork(*both, *both, network.nodes)
-
-
-def _directed(sources: IntArray, ends: IntArray, nodes: Sequence[Hashable], name: str) -> DirectedNetwork:
-    loops, rows = np.flatnonzero(sources == ends), _matrix(sources, ends, len(nodes))
-    if loops.size:
-        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[sources[loops[0]]]!r}")
-    if rows.nnz < len(sources):
-        a, b = (nodes[ends[0]] for ends in (rows != rows.sign()).nonzero())
-        raise DataError(f"`{name}` must not have multiple edges, got more than one from {a!r} to {b!r}")
-    return DirectedNetwork(*_rows(rows), *_rows(rows.T.tocsr()), nodes)

@@ -192,8 +192,7 @@ def mapping_quality(
     check_mapping(truth, "truth")
     true = {node: partner for node, partner in truth.items() if node not in left_out}
     mapped = {node: partner for node, partner in mapping.items() if node not in left_out}
-    correct = sum(1 for node, partner in mapped.items() if node in true and true[node] == partner)
-    missed = sum(1 for node in true if node not in mapped)
+    correct, missed = len(true.items() & mapped.items()), len(true.keys() - mapped.keys())
     return MappingQuality(
         recall=correct / len(true) if true else math.nan,
         precision=correct / len(mapped) if mapped else math.nan,

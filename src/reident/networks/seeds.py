@@ -13,6 +13,7 @@ from reident.base import (
     Choice,
     DataError,
     FloatArray,
+    Generator,
     IntArray,
     Real,
     RNGLike,
@@ -130,9 +131,7 @@ def _cosines(network: Network, rows: IntArray) -> FloatArray:
     return np.ascontiguousarray(cosines)
 
 
-def _match(
-    released: Network, background: Network, n: int, theta: float, rank: float, rng: np.random.Generator
-) -> Seeds:
+def _match(released: Network, background: Network, n: int, theta: float, rank: float, rng: Generator) -> Seeds:
     """Match the top nodes by their cosines; `rank` is the weight of degrees beside them."""
     from scipy.optimize import linear_sum_assignment, quadratic_assignment
     from scipy.spatial.distance import cdist
@@ -183,7 +182,7 @@ def _stands_out(scores: FloatArray, partner: IntArray, theta: float) -> np.ndarr
     return (of_partner == ranked[:, -1]) & (ranked[:, -1] - ranked[:, -2] >= theta * deviation) & (deviation > 0)
 
 
-def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[int]:
+def _grow_clique(network: Network, size: int, rng: Generator) -> list[int]:
     """Grow a clique from a random node of large degree, each time by the common neighbour of largest degree."""
     degrees = network.degrees
     candidates = np.argsort(-degrees, kind="stable")[: max(10, network.n_nodes // 20)]

@@ -65,7 +65,7 @@ def edges_kept(original: Any, release: Any) -> float:
 def degrees_kept(original: Any, release: Any) -> float:
     """Return 1 - total variation between the two distributions of degrees."""
     degrees = [network.degrees for network in _both(original, release)]
-    n_degrees = int(max((values.max(initial=0) for values in degrees), default=0)) + 1
+    n_degrees = 1 + max(int(values.max(initial=0)) for values in degrees)
     shares = [np.bincount(values, minlength=n_degrees) / max(1, len(values)) for values in degrees]
     return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
 

@@ -16,8 +16,8 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_area
-from reident.places.points import longitudes_within, unit_vectors
+from reident.base import BoolArray, DataError, FloatArray, Generator, IntArray, ParameterError, check_area
+from reident.places.points import Coordinates, longitudes_within, unit_vectors
 
 #: Draws after which a record finds no place within its area.
 _ROUNDS = 10_000
@@ -40,7 +40,7 @@ class AreaSampler:
         """Tell for each point whether it lies inside the area."""
         return np.asarray(shapely.contains_xy(self.geometry, lon_deg, lat_deg), dtype=bool)
 
-    def draw(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def draw(self, size: int, rng: Generator) -> Coordinates:
         """Return `size` latitudes and longitudes in degrees."""
         lat, lon = np.empty(size), np.empty(size)
         filled = 0
@@ -55,11 +55,11 @@ class AreaSampler:
             filled += accepted
         raise ParameterError("`area` is too thin to draw points in: none of 10,000 rounds filled the sets")
 
-    def draw_vectors(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    def draw_vectors(self, shape: tuple[int, ...], rng: Generator) -> FloatArray:
         """Return points as unit vectors, shape (*shape, 3)."""
         return unit_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
 
-    def _propose(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def _propose(self, size: int, rng: Generator) -> Coordinates:
         cell = rng.integers(self._x.size, size=size)
         offset = rng.random((2, size))
         x = self._x[cell] + offset[0] * self._step[0]
@@ -110,7 +110,7 @@ def polygons_of(areas: Any, name: str) -> Any:
 
 
 def drawn_within(
-    container: Any, lat: FloatArray, lon: FloatArray, draw: Callable[[IntArray], tuple[FloatArray, FloatArray]]
+    container: Any, lat: FloatArray, lon: FloatArray, draw: Callable[[IntArray], Coordinates]
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Draw places again until each lies in the area of its true place; return them and which ones have been placed.
 
@@ -134,9 +134,7 @@ def drawn_within(
     return new_lat, new_lon, is_placed
 
 
-def nearest_within(
-    container: Any, which: IntArray | None, lat: FloatArray, lon: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def nearest_within(container: Any, which: IntArray | None, lat: FloatArray, lon: FloatArray) -> Coordinates:
     """Return the nearest places within numbered areas, within their union for None; -1 leaves a place where it is."""
     polygons = polygons_of(container, "container")
     area = np.full(lat.size, shapely.union_all(polygons)) if which is None else polygons[which]

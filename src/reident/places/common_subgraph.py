@@ -35,6 +35,7 @@ from reident.base import (
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.places.compatibility import (
+    Bounds,
     CompatibilityGraph,
     check_arcs,
     graph_of_codes,
@@ -141,8 +142,8 @@ def common_subgraph_attack(
     known: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
     *,
     quasi: str | Sequence[str],
-    window_km: tuple[Any, Any] | None = None,
-    intervals_km: tuple[Any, Any] | None = None,
+    window_km: Bounds | None = None,
+    intervals_km: Bounds | None = None,
     label_tolerances: Mapping[str, float] | None = None,
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
@@ -234,14 +235,15 @@ def common_subgraph_attack(
     else:
         codes_release, codes_known = _label_codes(first, second, quasi)
         graph = graph_of_codes(codes_release, codes_known, *arguments)
-    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
-    if gamma < 1:
-        listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
-    elif ties in ("first", "published"):
-        search = "published" if ties == "published" else "strong"
-        listed = _listed(max_clique(graph, search=search, rng=generator, **limits))
+    options: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
+    options["rng"] = generator
+    if gamma == 1 and ties in ("random", "all"):
+        listed = max_cliques(graph, limit=_MOST_LISTED, **options)
     else:
-        listed = max_cliques(graph, limit=_MOST_LISTED, rng=generator, **limits)
+        search = "published" if ties == "published" else "strong"
+        best = quasi_clique(graph, gamma=gamma, **options) if gamma < 1 else max_clique(graph, search=search, **options)
+        bounds = best.is_optimal, best.upper_bound, best.n_nodes, best.seconds
+        listed = Cliques((best.vertices,), len(best), False, *bounds)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -334,10 +336,6 @@ def _label_codes(
     for table, name in ((table_release, "release"), (table_known, "known")):
         columns = check_columns(table, quasi, "quasi", table_name=name, min_columns=0)
     return label_codes(table_release, table_known, columns, ["release", "known"])
-
-
-def _listed(best: Clique) -> Cliques:
-    return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
 
 
 def _links(release: pd.DataFrame, known: pd.DataFrame, pairs: IntArray) -> pd.DataFrame:

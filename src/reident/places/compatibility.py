@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import squareform
 
 from reident.base import (
     BoolArray,
@@ -34,6 +35,9 @@ from reident.cliques.adjacency import Adjacency, count_rows
 from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
+
+#: The lower and the upper end of a window, each a number or a value for each two known records.
+Bounds = tuple[Any, Any]
 
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
@@ -71,8 +75,8 @@ def compatibility_graph(
     labels_known: ArrayLike,
     d_known: ArrayLike,
     *,
-    window_km: tuple[Any, Any] | None = None,
-    intervals_km: tuple[Any, Any] | None = None,
+    window_km: Bounds | None = None,
+    intervals_km: Bounds | None = None,
     missing: Annotated[str | None, Choice(None, "both", "either")] = None,
     directed: Annotated[bool, Flag()] = False,
     label_tolerance: Annotated[float, Real(0)] = 0.0,
@@ -126,16 +130,17 @@ def compatibility_graph(
     >>> graph.pairs.tolist(), graph.n_edges
     ([[0, 0], [0, 1]], 0)
     """
+    comparison = d_release, d_known, window_km, intervals_km, missing, directed
     if label_tolerance > 0:
         numbers = [check_array(labels_release, "labels_release"), check_array(labels_known, "labels_known")]
         matches = np.abs(np.subtract.outer(*numbers)) <= label_tolerance
-        return graph_of_matches(matches, d_release, d_known, window_km, intervals_km, missing, directed)
+        return graph_of_matches(matches, *comparison)
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
         column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
         frames.append(check_column(column, name).to_frame("label"))
     codes_release, codes_known = label_codes(frames[0], frames[1], ["label"], ["labels_release", "labels_known"])
-    return graph_of_codes(codes_release, codes_known, d_release, d_known, window_km, intervals_km, missing, directed)
+    return graph_of_codes(codes_release, codes_known, *comparison)
 
 
 def label_codes(
@@ -161,8 +166,8 @@ def graph_of_codes(
     codes_known: IntArray,
     d_release: ArrayLike,
     d_known: ArrayLike,
-    window_km: tuple[Any, Any] | None,
-    intervals_km: tuple[Any, Any] | None,
+    window_km: Bounds | None,
+    intervals_km: Bounds | None,
     missing: str | None,
     directed: bool,
 ) -> CompatibilityGraph:
@@ -173,29 +178,18 @@ def graph_of_codes(
     d_release = complete_distances(d_release, "d_release", size=codes_release.size)
     d_known = complete_distances(d_known, "d_known", size=codes_known.size)
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
-    n_codes = int(codes_release.max(initial=-1)) + 1
-    by_code = np.argsort(codes_release, kind="stable")
-    sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
+    n_known, n_codes = codes_known.size, int(codes_release.max(initial=-1)) + 1
+    sizes = [np.bincount(codes[codes >= 0], minlength=n_codes)[:n_codes] for codes in (codes_release, codes_known)]
     # Of each label no more records are matched than the file with fewer of them has.
-    largest = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
-    group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    by_code = by_code[codes_release.size - group_starts[-1] :]
-    ranks = np.full(codes_release.size, -1, dtype=np.int64)
-    ranks[by_code] = np.arange(by_code.size) - group_starts[codes_release[by_code]]
-
-    n_pairs = np.where(codes_known >= 0, sizes[codes_known] if n_codes else 0, 0)
-    offsets = np.concatenate([[0], np.cumsum(n_pairs)]).astype(np.int64)
-    n_vertices, n_known = int(offsets[-1]), codes_known.size
+    largest, n_vertices = int(np.minimum(*sizes).sum()), int(np.dot(*sizes))
     advice = "give more label columns or a narrower window, or fewer records"
     size = f"{n_vertices:,} pairs of equal labels"
-    afford(16 * n_vertices + _BYTES_A_PAIR * group_starts[-1] ** 2 / 2 + 8 * n_known**2, "labels_release", size, advice)
-    known = np.repeat(np.arange(n_known), n_pairs)
-    release = (
-        by_code[group_starts[codes_known[known]] + np.arange(known.size) - offsets[known]] if n_vertices else known
-    )
-    pairs = np.column_stack([release, known]).astype(np.int64)
+    n_pairs = sizes[0].sum() ** 2 / 2
+    afford(16 * n_vertices + _BYTES_A_PAIR * n_pairs + 8 * n_known**2, "labels_release", size, advice)
+    pairs = _possible_pairs(same_codes(codes_release, codes_known))
+    offsets = np.searchsorted(pairs[:, 1], np.arange(n_known + 1))
 
-    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
+    starts, length, first, second = _release_pairs(codes_release, d_release, n_codes)
     start, end = np.zeros((2, n_known, n_known), dtype=np.int32)
     parts = _parts(offsets)
     # Contiguous and writable: the kernel is compiled for one kind of arrays.
@@ -226,8 +220,8 @@ def graph_of_matches(
     matches: BoolArray,
     d_release: ArrayLike,
     d_known: ArrayLike,
-    window_km: tuple[Any, Any] | None,
-    intervals_km: tuple[Any, Any] | None,
+    window_km: Bounds | None,
+    intervals_km: Bounds | None,
     missing: str | None,
     directed: bool,
 ) -> CompatibilityGraph:
@@ -237,7 +231,7 @@ def graph_of_matches(
     d_release = check_arcs(d_release, "d_release", size=matches.shape[0], **options)
     d_known = check_arcs(d_known, "d_known", size=matches.shape[1], **options)
     d_known, low, high, closed = _compared(d_known, window_km, intervals_km)
-    pairs = np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
+    pairs = _possible_pairs(matches)
     n_vertices, words = len(pairs), (len(pairs) + 63) // 64
     size, advice = f"{n_vertices:,} possible matches", "give more label columns, or fewer records"
     afford(8 * n_vertices * words, "labels_release", size, advice)
@@ -249,6 +243,11 @@ def graph_of_matches(
     return CompatibilityGraph(n_vertices, int(count_rows(bits).sum()) // 2, bits=bits, largest=largest, pairs=pairs)
 
 
+def _possible_pairs(matches: BoolArray) -> IntArray:
+    """Return the vertices: the pairs (release, known) of records that may match, ordered by the known one."""
+    return np.ascontiguousarray(np.argwhere(matches.T)[:, ::-1])
+
+
 def _mirror(bits: Any) -> None:
     _in_runs(lambda low, high: mirror_rows(bits, low, high), len(bits))
 
@@ -258,7 +257,7 @@ def _in_runs(task: Callable[[int, int], Any], n: int) -> None:
 
 
 def _compared(
-    d_known: FloatArray, window_km: tuple[Any, Any] | None, intervals_km: tuple[Any, Any] | None
+    d_known: FloatArray, window_km: Bounds | None, intervals_km: Bounds | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
     """Return the known side of the deviation, its bounds, and whether these belong to the window."""
     if (window_km is None) == (intervals_km is None):
@@ -332,9 +331,7 @@ def _spread(bound: Any, name: str, m: int) -> FloatArray:
     if values.ndim == 0:
         return np.broadcast_to(values, (m, m))
     if values.shape == (m * (m - 1) // 2,):
-        matrix = np.zeros((m, m))
-        matrix[np.triu_indices(m, 1)] = values
-        return matrix + matrix.T
+        return squareform(values)[:m, :m]  # of none it makes one record
     if values.shape != (m, m):
         raise ParameterError(
             f"`{name}` must be numbers, or arrays of shape ({m}, {m}) or ({m * (m - 1) // 2},), one value for each two "
@@ -345,15 +342,14 @@ def _spread(bound: Any, name: str, m: int) -> FloatArray:
     return values
 
 
-def _release_pairs(
-    codes_release: IntArray, ranks: IntArray, d_release: FloatArray, n_codes: int
-) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+def _release_pairs(codes_release: IntArray, d_release: FloatArray, n_codes: int) -> tuple[Any, ...]:
     """Sort the pairs of labelled release records by their labels, the smaller first, then by distance.
 
-    Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the records' ranks.
+    Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the two ranks by label.
     """
     records = np.argsort(codes_release, kind="stable")[np.count_nonzero(codes_release < 0) :]
-    codes, ranks = codes_release[records], ranks[records].astype(np.int32)
+    codes = codes_release[records]
+    ranks = (np.arange(codes.size) - np.searchsorted(codes, codes)).astype(np.int32)
     is_pair = np.triu(np.ones((records.size, records.size), dtype=np.bool_), 1)
     length = d_release[np.ix_(records, records)][is_pair]
     first = np.broadcast_to(ranks[:, None], is_pair.shape)[is_pair]

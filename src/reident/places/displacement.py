@@ -17,6 +17,7 @@ from reident.base import (
     DataError,
     Flag,
     FloatArray,
+    Generator,
     IntArray,
     ParameterError,
     PublicAreas,
@@ -31,7 +32,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_within, polygons_of, warn_left_out
 from reident.places.masks import RADIUS_M, Container, Metres, destination
-from reident.places.points import degrees, read_places, unit_vectors, write_places
+from reident.places.points import Coordinates, degrees, read_places, unit_vectors, write_places
 
 # Largest displacements of the DHS, km: urban, rural, and the one rural cluster in a hundred that moves further.
 _URBAN_KM, _RURAL_KM, _FAR_KM, _FAR_SHARE = 2.0, 5.0, 10.0, 0.01
@@ -87,7 +88,7 @@ def mask_dhs(
     far = rng.random(lat.size) < _FAR_SHARE
     most_km = np.where(in_town, _URBAN_KM, np.where(far, _FAR_KM, _RURAL_KM))
 
-    def draw(which: IntArray) -> tuple[FloatArray, FloatArray]:
+    def draw(which: IntArray) -> Coordinates:
         angle = most_km[which] * rng.random(which.size) / EARTH_RADIUS_KM
         return destination(lat[which], lon[which], angle, rng.uniform(0, 2 * np.pi, which.size))
 
@@ -161,7 +162,7 @@ def mask_planar_laplace(
     return write_places(points, new_lat, new_lon)
 
 
-def _laplace_km(epsilon_per_km: float, n: int, rng: np.random.Generator) -> FloatArray:
+def _laplace_km(epsilon_per_km: float, n: int, rng: Generator) -> FloatArray:
     """Draw distances with density proportional to sin(d / R) exp(-epsilon d) on the sphere, km."""
     distance = np.empty(n)
     wanted = np.arange(n)

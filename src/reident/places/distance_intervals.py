@@ -12,6 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, Real, check_distance_matrix, check_vector, checked
 
+_Km = Annotated[float, Real(0, unit="km", open_low=True)]
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceIntervals:
@@ -58,9 +60,7 @@ class ClusterBounds(NamedTuple):
 
 
 @checked
-def distance_intervals(
-    distances_km: ArrayLike, *, width_km: Annotated[float, Real(0, unit="km", open_low=True)]
-) -> DistanceIntervals:
+def distance_intervals(distances_km: ArrayLike, *, width_km: _Km) -> DistanceIntervals:
     """Release each distance, true or masked, as the interval of a grid of width `width_km` that holds it.
 
     Kroll and Schnell (2016) propose intervals and the analysis of censored data as an alternative to exact numbers.
@@ -102,9 +102,7 @@ def nearest_neighbour_bounds(intervals: DistanceIntervals) -> NeighbourBounds:
 
 
 @checked
-def morans_i_bounds(
-    values: ArrayLike, intervals: DistanceIntervals, *, band_km: Annotated[float, Real(0, unit="km", open_low=True)]
-) -> Bounds:
+def morans_i_bounds(values: ArrayLike, intervals: DistanceIntervals, *, band_km: _Km) -> Bounds:
     """Return bounds on Moran's I of `values`, shape (n,), with weights of 1 within `band_km`.
 
     Nan if no pair can lie in it. Exact over all choices of the distances from their intervals with at least one pair of
@@ -141,9 +139,7 @@ def morans_i_bounds(
 
 
 @checked
-def cluster_bounds(
-    intervals: DistanceIntervals, *, reach_km: Annotated[float, Real(0, unit="km", open_low=True)]
-) -> ClusterBounds:
+def cluster_bounds(intervals: DistanceIntervals, *, reach_km: _Km) -> ClusterBounds:
     """Return single-linkage clusters, reach `reach_km`, of records that must, and of records that can, belong together.
 
     The true clusters are unions of the certain ones and lie within the possible ones, so that their number lies between

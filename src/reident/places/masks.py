@@ -16,6 +16,7 @@ from reident.base import (
     EARTH_RADIUS_KM,
     BoolArray,
     FloatArray,
+    Generator,
     PublicAreas,
     PublicPlaces,
     Real,
@@ -26,6 +27,7 @@ from reident.base import (
 )
 from reident.places.areas import areas_of, drawn_within, nearest_within, warn_left_out
 from reident.places.points import (
+    Coordinates,
     degrees_of,
     longitudes_within,
     projected,
@@ -180,14 +182,14 @@ def _moved(
     inner_m: FloatArray,
     outer_m: FloatArray,
     container: Any,
-    rng: np.random.Generator,
+    rng: Generator,
     keep: BoolArray | None = None,
 ) -> Any:
     """Return points moved uniformly on the surface of their rings, in their areas; without those not in `keep`."""
     # The surface of a cap grows with sin^2(r / 2R), so uniform draws of that are uniform on the ring.
     lowest, highest = (np.sin(radius / (2 * RADIUS_M)) ** 2 for radius in (inner_m, outer_m))
 
-    def draw(which: Any) -> tuple[FloatArray, FloatArray]:
+    def draw(which: Any) -> Coordinates:
         angle = 2 * np.arcsin(np.sqrt(rng.uniform(lowest[which], highest[which])))
         return destination(lat[which], lon[which], angle, rng.uniform(0, 2 * np.pi, angle.size))
 
@@ -196,7 +198,7 @@ def _moved(
     return write_places(points, new_lat, new_lon, is_placed if keep is None else is_placed & keep)
 
 
-def destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> tuple[FloatArray, FloatArray]:
+def destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> Coordinates:
     """Return the places reached from (lat, lon) along great circles; angle and bearing in radians."""
     phi = np.radians(lat)
     sine = np.clip(np.sin(phi) * np.cos(angle) + np.cos(phi) * np.sin(angle) * np.cos(bearing), -1, 1)

@@ -18,20 +18,22 @@ from reident.base import (
     afford,
     check_coordinates,
     check_distance_matrix,
+    check_level,
     check_listed,
+    check_positive,
     check_real,
     check_rng,
     checked,
 )
 from reident.data.simulate import points_in_area
 from reident.places.distances import great_circle_pairs_km
-from reident.places.points import longitudes_like
+from reident.places.points import Coordinates, longitudes_like
 
 
 @checked
 def perturb_coordinates(
     lat: ArrayLike, lon: ArrayLike, *, sigma_deg: Annotated[float, Real(0, unit="degrees")], rng: RNGLike = None
-) -> tuple[FloatArray, FloatArray]:
+) -> Coordinates:
     """Add independent normal noise to latitudes and longitudes.
 
     A standard mask for point data. It gives no formal guarantee: Kroll (2015) links masked records by their
@@ -68,7 +70,7 @@ def perturb_coordinates(
     return noisy[0], longitudes_like(noisy[1], lon)
 
 
-def _on_sphere(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _on_sphere(lat: FloatArray, lon: FloatArray) -> Coordinates:
     """Bring coordinates that noise pushed over a pole to the other side of it."""
     over = np.abs(lat) > 90
     if over.any():
@@ -146,7 +148,7 @@ class DistanceDeviation:
 
     def window_km(self, alpha: float) -> tuple[float, float]:
         """Return the central interval that holds a share `alpha` of the deviations, km."""
-        alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+        alpha = check_level(alpha, "alpha")
         lo, hi = self.quantiles_km([(1 - alpha) / 2, (1 + alpha) / 2])
         return float(lo), float(hi)
 
@@ -225,7 +227,7 @@ def distance_noise_window_km(sigma_km: float, alpha: float) -> tuple[float, floa
     >>> round(lo, 3), round(hi, 3)
     (-3.372, 3.372)
     """
-    sigma_km = check_real(sigma_km, "sigma_km", low=0, open_low=True)
-    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+    sigma_km = check_positive(sigma_km, "sigma_km")
+    alpha = check_level(alpha, "alpha")
     half = float(ndtri((1 + alpha) / 2)) * sigma_km
     return -half, half

@@ -21,6 +21,9 @@ from reident.base import (
 
 LAT, LON = "lat_deg", "lon_deg"
 
+#: Latitudes and longitudes, degrees.
+Coordinates = tuple[FloatArray, FloatArray]
+
 
 def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
     """Return places as unit vectors, shape (n, 3)."""
@@ -39,7 +42,7 @@ def without_strays(vectors: FloatArray) -> BoolArray:
     return np.asarray(away <= 20 * np.quantile(away, 0.9))
 
 
-def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def degrees(vectors: FloatArray) -> Coordinates:
     """Return the latitudes and longitudes of vectors."""
     x, y, z = vectors.T
     return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
@@ -86,7 +89,7 @@ def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     return lat, lon, ~possible & ~missing
 
 
-def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray]:
+def read_places(points: Any, name: str = "points") -> Coordinates:
     """Return latitudes and longitudes, degrees, of a GeoDataFrame of points or of a table with coordinate columns.
 
     A missing or impossible place is refused (see `find_places`).
@@ -129,7 +132,7 @@ def check_crs(crs: Any, name: str) -> Any:
     return crs
 
 
-def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArray, FloatArray]:
+def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> Coordinates:
     """Return latitudes and longitudes, degrees, of coordinates in a reference system."""
     import geopandas as gpd
 
@@ -137,7 +140,7 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
     return places.y.to_numpy(float), places.x.to_numpy(float)
 
 
-def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
+def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> Coordinates:
     """Return east and north in a reference system of latitudes and longitudes, degrees."""
     import geopandas as gpd
 

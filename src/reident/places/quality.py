@@ -78,10 +78,9 @@ def _pairs(links: Any, name: str) -> set[tuple[Hashable, Hashable]]:
     links = getattr(links, "links", links)
     if isinstance(links, pd.DataFrame):
         check_table(links, name, min_records=0)
-        absent = [column for column in ("release", "known") if column not in links.columns]
-        if absent:
+        if not {"release", "known"} <= set(links.columns):
             raise DataError(f"`{name}` must have the columns 'release' and 'known', got {list(links.columns)!r}")
-        listed = list(zip(links["release"].tolist(), links["known"].tolist(), strict=True))
+        listed: list[Any] = list(links[["release", "known"]].itertuples(index=False, name=None))
     elif isinstance(links, Mapping):
         listed = list(links.items())
     else:

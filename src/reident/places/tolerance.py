@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 
 from reident.base import (
     FloatArray,
+    Generator,
     IntArray,
     Real,
     RNGLike,
@@ -21,11 +22,11 @@ from reident.base import (
     afford,
     check_embedding,
     check_integer,
-    check_real,
+    check_level,
     check_rng,
     checked,
 )
-from reident.kernels._numba import in_parts
+from reident.kernels._numba import in_parts, in_threads
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km
@@ -143,7 +144,7 @@ def simulate_intervals(
     """Return `tolerance_intervals` for several `alphas` from the same simulations, which take nearly all the time."""
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
     n_simulations = check_integer(n_simulations, "n_simulations", low=2)
-    alphas = [check_real(alpha, "alphas", low=0, high=1, open_low=True, open_high=True) for alpha in alphas]
+    alphas = [check_level(alpha, "alphas") for alpha in alphas]
     # At least the pairs of one record are simulated at once.
     afford(8 * n_simulations * lat_deg.size, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
     embedding = unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape
@@ -164,26 +165,20 @@ def simulate_intervals(
         for which in range(counts.size):
             covered[which] += _count_inside(fresh, lo[which, part], hi[which, part])
         position = part.stop
-    shares = covered / lo.shape[1]
     return [
         ToleranceIntervals(
-            np.asarray(squareform(lo[which])),
-            np.asarray(squareform(hi[which])),
-            alpha,
-            float(shares[which].mean()),
-            float(shares[which].std(ddof=1) / math.sqrt(n_fresh)),
+            squareform(low), squareform(high), alpha, float(share.mean()), float(share.std(ddof=1) / math.sqrt(n_fresh))
         )
-        for which, alpha in enumerate(alphas)
+        for alpha, low, high, share in zip(alphas, lo, hi, covered / lo.shape[1], strict=True)
     ]
 
 
 def _fill_shortest(simulated: FloatArray, counts: IntArray, lo: FloatArray, hi: FloatArray) -> None:
-    def fill(pairs: slice) -> None:
-        for low in range(pairs.start, pairs.stop, _COLUMNS):
-            part = slice(low, min(pairs.stop, low + _COLUMNS))
-            lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
+    def fill(first: int) -> None:
+        part = slice(first, first + _COLUMNS)
+        lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
 
-    in_parts(fill, simulated.shape[1], _COLUMNS)
+    in_threads(fill, range(0, simulated.shape[1], _COLUMNS))
 
 
 def shortest_intervals(simulated: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -211,7 +206,7 @@ def simulate_rows(
     sampler: AreaSampler,
     shape: tuple[int, int],
     n_simulations: int,
-    rng: np.random.Generator,
+    rng: Generator,
     first: int = 0,
     last: int | None = None,
 ) -> FloatArray:
@@ -261,7 +256,7 @@ def tolerated(
     lat: FloatArray,
     lon: FloatArray,
     options: Mapping[str, Any],
-    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    simulate: Callable[[Generator], tuple[IntArray, FloatArray]],
     alpha: float,
     n_simulations: int = 100,
     rng: RNGLike = None,
@@ -274,7 +269,7 @@ def tolerated(
     file (rows released, distances in km), at most `n_simulations` times; `alpha` is the share of deviations that is
     tolerated, inside (0, 1).
     """
-    alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
+    alpha = check_level(alpha, "alpha")
     rng = check_rng(rng)
     if "n_reference_sets" in options:
         embedding = {name: options[name] for name in ("n_reference_sets", "reference_set_size", "area")}
@@ -288,9 +283,9 @@ def tolerated(
 def _simulated_deviations(
     lat: FloatArray,
     lon: FloatArray,
-    simulate: Callable[[np.random.Generator], tuple[IntArray, FloatArray]],
+    simulate: Callable[[Generator], tuple[IntArray, FloatArray]],
     n_simulations: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> FloatArray:
     true = great_circle_km(lat, lon)
     n = len(true)

@@ -16,12 +16,17 @@ from reident.base import (
     Whole,
     check_distance_matrix,
     check_integer,
-    check_real,
+    check_positive,
     checked,
 )
 from reident.places.distance_analyses import autocorrelation, bisquare
 from reident.places.distances import great_circle_pairs_km
-from reident.places.points import degrees, read_places, unit_vectors
+from reident.places.points import Coordinates, degrees, read_places, unit_vectors
+
+_Km = Annotated[float, Real(0, unit="km", open_low=True)]
+_Neighbours = Annotated[int, Whole(1, unit="records")]
+_Clusters = Annotated[int, Whole(2, unit="clusters")]
+_Linkage = Annotated[str, Choice("average", "single", "complete")]
 
 # Comparisons of two distance matrices of the same records, d_original and d_release: km, shape (n, n).
 
@@ -93,7 +98,6 @@ def _rank_correlations(original: FloatArray, release: FloatArray) -> FloatArray:
     return np.divide((first * second).sum(axis=0), spread, out=np.full(n, np.nan), where=spread > 0)
 
 
-@checked
 def ranks_kept(d_original: ArrayLike, d_release: ArrayLike) -> float:
     """Return the mean over the records of `rank_correlation`, of which one below 0 or without a value counts 0."""
     correlations = _rank_correlations(*_both(d_original, d_release, 3))
@@ -119,8 +123,8 @@ def clustering_agreement(
     d_original: ArrayLike,
     d_release: ArrayLike,
     *,
-    n_clusters: Annotated[int, Whole(2, unit="clusters")],
-    linkage: Annotated[str, Choice("average", "single", "complete")] = "average",
+    n_clusters: _Clusters,
+    linkage: _Linkage = "average",
 ) -> float:
     """Return the adjusted Rand index between agglomerative clusterings of the original and the released distances.
 
@@ -158,8 +162,8 @@ def clusters_kept(
     d_original: ArrayLike,
     d_release: ArrayLike,
     *,
-    n_clusters: Annotated[int, Whole(2, unit="clusters")] = 5,
-    linkage: Annotated[str, Choice("average", "single", "complete")] = "average",
+    n_clusters: _Clusters = 5,
+    linkage: _Linkage = "average",
 ) -> float:
     """Return `clustering_agreement`, at least 0, with fewer clusters than records."""
     original, release = _both(d_original, d_release, 3)
@@ -173,7 +177,7 @@ def gwr_weight_overlap(d_original: ArrayLike, d_release: ArrayLike, *, bandwidth
     Each row of weights (without the record itself) is scaled to sum 1; the overlap of two rows is the sum of the
     smaller entries; the mean over the records that have weights in the original, nan if there is none.
     """
-    bandwidth_km = check_real(bandwidth_km, "bandwidth_km", low=0, open_low=True)
+    bandwidth_km = check_positive(bandwidth_km, "bandwidth_km")
     rows = []
     for d in _both(d_original, d_release, 2):
         weight = bisquare(_to_others(d) / bandwidth_km)
@@ -184,9 +188,7 @@ def gwr_weight_overlap(d_original: ArrayLike, d_release: ArrayLike, *, bandwidth
 
 
 @checked
-def weights_kept(
-    d_original: ArrayLike, d_release: ArrayLike, *, n_neighbours: Annotated[int, Whole(1, unit="records")] = 20
-) -> float:
+def weights_kept(d_original: ArrayLike, d_release: ArrayLike, *, n_neighbours: _Neighbours = 20) -> float:
     """Return `gwr_weight_overlap` for the median distance to the `n_neighbours`-th neighbour as bandwidth."""
     original, release = _both(d_original, d_release, 3)
     bandwidth = float(np.median(np.sort(original, axis=1)[:, min(n_neighbours, len(original) - 1)]))
@@ -195,7 +197,6 @@ def weights_kept(
     return float(np.nan_to_num(gwr_weight_overlap(original, release, bandwidth_km=bandwidth)))
 
 
-@checked
 def density_index_kept(d_original: ArrayLike, d_release: ArrayLike) -> float:
     """Return the smaller over the larger of the mean distances to the nearest neighbour: of Clark and Evans' index.
 
@@ -210,7 +211,7 @@ def morans_i_kept(
     d_release: ArrayLike,
     values: ArrayLike,
     *,
-    neighbours: Annotated[int, Whole(1, unit="records")] = 6,
+    neighbours: _Neighbours = 6,
 ) -> float:
     """Return 1 - mean absolute change of Moran's I, at least 0, over the columns of `values` that vary.
 
@@ -226,7 +227,7 @@ def gearys_c_kept(
     d_release: ArrayLike,
     values: ArrayLike,
     *,
-    neighbours: Annotated[int, Whole(1, unit="records")] = 6,
+    neighbours: _Neighbours = 6,
 ) -> float:
     """Return 1 - mean absolute change of Geary's C, at least 0, as `morans_i_kept`."""
     return _statistic_kept(d_original, d_release, values, neighbours, "gearys_c")
@@ -251,11 +252,11 @@ def distance_utilities(
     d_release: ArrayLike,
     *,
     values: ArrayLike | None = None,
-    small_km: Annotated[float, Real(0, unit="km", open_low=True)] = 25.0,
-    n_clusters: Annotated[int, Whole(2, unit="clusters")] = 10,
-    neighbours: Annotated[int, Whole(1, unit="records")] = 6,
-    band_km: Annotated[float, Real(0, unit="km", open_low=True)] = 50.0,
-    bandwidth_km: Annotated[float, Real(0, unit="km", open_low=True)] = 100.0,
+    small_km: _Km = 25.0,
+    n_clusters: _Clusters = 10,
+    neighbours: _Neighbours = 6,
+    band_km: _Km = 50.0,
+    bandwidth_km: _Km = 100.0,
 ) -> dict[str, Any]:
     """Return the measures of Kroll and Schnell (2016) for one release: a row for a risk-utility map.
 
@@ -313,7 +314,7 @@ def _remaining(length: float, loss: float) -> float:
     return max(0.0, 1 - loss / length) if length > 0 else float(loss < 1e-9)
 
 
-def _centre(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _centre(lat: FloatArray, lon: FloatArray) -> Coordinates:
     """Return the place below the mean of the places on the sphere, degrees."""
     return degrees(unit_vectors(lat, lon).mean(axis=0, keepdims=True))
 
@@ -324,20 +325,17 @@ def _spread_km(lat: FloatArray, lon: FloatArray) -> float:
     return float(np.sqrt((away**2).mean()))
 
 
-@checked
 def mean_centre_kept(original: Any, release: Any) -> float:
     """Return 1 - shift of the mean centre / standard distance of the original, at least 0."""
     places, moved = read_places(original, "original"), read_places(release, "release")
     return _remaining(_spread_km(*places), float(great_circle_pairs_km(*_centre(*places), *_centre(*moved))[0]))
 
 
-@checked
 def standard_distance_kept(original: Any, release: Any) -> float:
     """Return the smaller over the larger of the standard distances."""
     return _ratio(_spread_km(*read_places(original, "original")), _spread_km(*read_places(release, "release")))
 
 
-@checked
 def places_kept(original: Any, release: Any) -> float:
     """Return 1 - median displacement / standard distance of the original, at least 0."""
     places, moved = read_places(original, "original"), read_places(release, "release")

@@ -82,11 +82,11 @@ def count_true(predicate: Callable[[Any], Any], data: Any) -> tuple[int, int]:
     return true, failed
 
 
-def warn_replaced(n: int, what: str, *, stacklevel: int = 3) -> None:
+def warn_replaced(n: int, what: str) -> None:
     """Warn the keeper of the data of values outside the declared domain; called after the budget was spent."""
     if n:
         warnings.warn(
             f"{n} {what}: the answer is biased by that; this number is not private, do not publish it",
             PrivacyWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=4,
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -27,7 +26,7 @@ Entropy = Callable[[int], bytes]
 _WORD_BITS = 16
 
 
-def entropy_source(rng: RNGLike, *, name: str = "rng", stacklevel: int = 3) -> Entropy:
+def entropy_source(rng: RNGLike) -> Entropy:
     """Return the operating system's entropy for None; a generator's bytes, with a `PrivacyWarning`, for anything else.
 
     Warns
@@ -37,60 +36,49 @@ def entropy_source(rng: RNGLike, *, name: str = "rng", stacklevel: int = 3) -> E
     """
     if rng is None:
         return os.urandom
-    generator = check_rng(rng, name=name)
+    generator = check_rng(rng)
     warnings.warn(
-        f"`{name}` was given: noise that can be repeated carries no privacy guarantee, use it for tests and "
-        f"simulations only; for a release leave `{name}` None, which draws from the operating system",
+        "`rng` was given: noise that can be repeated carries no privacy guarantee, use it for tests and "
+        "simulations only; for a release leave `rng` None, which draws from the operating system",
         PrivacyWarning,
-        stacklevel=stacklevel,
+        stacklevel=3,
     )
     return generator.bytes
 
 
-class Probability(ABC):
-    """A probability as an endless sequence of 16-bit digits, computed as far as they are needed."""
+class Probability:
+    """A probability as an endless sequence of 16-bit digits, computed as far as they are needed.
 
-    def __init__(self) -> None:
+    `floor` returns the whole part of the probability times 2 ** n_bits.
+    """
+
+    def __init__(self, floor: Callable[[int], int]) -> None:
+        self._floor = floor
         self._digits: list[int] = []
 
     def digit(self, level: int) -> int:
         """Return the digit with weight 2 ** (-16 (level + 1))."""
         if level >= len(self._digits):
-            self._digits = self._expand(max(4, 2 * (level + 1)))
+            n_digits = max(4, 2 * (level + 1))
+            whole = self._floor(n_digits * _WORD_BITS)
+            places = reversed(range(n_digits))
+            self._digits = [(whole >> (_WORD_BITS * place)) & ((1 << _WORD_BITS) - 1) for place in places]
         return self._digits[level]
 
-    def _expand(self, n_digits: int) -> list[int]:
-        whole = self._floor(n_digits * _WORD_BITS)
-        return [(whole >> (_WORD_BITS * place)) & ((1 << _WORD_BITS) - 1) for place in reversed(range(n_digits))]
 
-    @abstractmethod
-    def _floor(self, n_bits: int) -> int:
-        """Return the whole part of the probability times 2 ** n_bits."""
+def rational(value: Fraction) -> Probability:
+    """Return a rational probability in [0, 1)."""
+    return Probability(lambda n_bits: math.floor(value * (1 << n_bits)))
 
 
-class Rational(Probability):
-    """A rational probability in [0, 1)."""
+def computed(evaluate: Callable[[Context], Decimal]) -> Probability:
+    """Return an irrational probability from a formula with an absolute error below 10 ** (4 - precision)."""
 
-    def __init__(self, value: Fraction) -> None:
-        super().__init__()
-        self._value = value
-
-    def _floor(self, n_bits: int) -> int:
-        return math.floor(self._value * (1 << n_bits))
-
-
-class Computed(Probability):
-    """An irrational probability from a formula with an absolute error below 10 ** (4 - precision)."""
-
-    def __init__(self, evaluate: Callable[[Context], Decimal]) -> None:
-        super().__init__()
-        self._evaluate = evaluate
-
-    def _floor(self, n_bits: int) -> int:
+    def floor(n_bits: int) -> int:
         precision = 16 + n_bits // 3
         while True:
             context = Context(prec=precision, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
-            value, error = self._evaluate(context), Fraction(1, 10 ** (precision - 4))
+            value, error = evaluate(context), Fraction(1, 10 ** (precision - 4))
             if value.adjusted() < 4 - precision:  # as a fraction it could have as many digits as epsilon is large
                 value, error = Decimal(0), 2 * error
             # Inside (0, 1), whose ends an irrational number may lie nearer to than any digit tells.
@@ -102,6 +90,8 @@ class Computed(Probability):
                 return low
             precision *= 2
 
+    return Probability(floor)
+
 
 def ratio(value: Fraction, context: Context) -> Decimal:
     """Return a fraction to the digits of a context."""
@@ -111,7 +101,7 @@ def ratio(value: Fraction, context: Context) -> Decimal:
 @lru_cache(maxsize=4096)
 def exponential_probability(exponent: Fraction) -> Probability:
     """Return exp(-`exponent`), `exponent` > 0 and rational."""
-    return Computed(lambda context: context.exp(ratio(-exponent, context)))
+    return computed(lambda context: context.exp(ratio(-exponent, context)))
 
 
 @lru_cache(maxsize=4096)
@@ -124,7 +114,7 @@ def logistic_probability(exponent: Fraction) -> Probability:
         top = small if exponent > 0 else Decimal(1)
         return context.divide(top, context.add(Decimal(1), small))
 
-    return Computed(evaluate)
+    return computed(evaluate)
 
 
 def bernoulli(probability: Probability, size: int, source: Entropy) -> BoolArray:

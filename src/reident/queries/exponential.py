@@ -19,7 +19,7 @@ from reident.base import (
     check_epsilon,
     check_flag,
     check_in_order,
-    check_real,
+    check_positive,
     check_vector,
 )
 from reident.queries.budget import Budget, spend
@@ -107,7 +107,7 @@ def exponential_mechanism(
     n_candidates attempts are needed on average.
     """
     exact = check_epsilon(epsilon)
-    check_real(sensitivity, "sensitivity", low=0, open_low=True)
+    check_positive(sensitivity, "sensitivity")
     candidates = check_in_order(candidates, "candidates")
     values = _scores(candidates, scores)
     rate = exact / Fraction(float(sensitivity)) / (1 if check_flag(monotone, "monotone") else 2)
@@ -145,7 +145,7 @@ def choice_probabilities(
     DataError, ParameterError
         If an option breaks its rule, or a score is not finite.
     """
-    check_real(sensitivity, "sensitivity", low=0, open_low=True)
+    check_positive(sensitivity, "sensitivity")
     values = check_vector(scores, "scores")
     if not values.size:
         raise DataError("`scores` must have at least one score, got none")

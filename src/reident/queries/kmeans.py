@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from reident.base import (
     DataError,
     FloatArray,
+    Generator,
     IntArray,
     ParameterError,
     RNGLike,
@@ -207,7 +208,7 @@ def _noisy_queries(
 
 
 def _move(
-    centres: FloatArray, counts: FloatArray, sums: FloatArray, min_count: float, empty: str, public: np.random.Generator
+    centres: FloatArray, counts: FloatArray, sums: FloatArray, min_count: float, empty: str, public: Generator
 ) -> FloatArray:
     """Return the next centres: a post-processing of noisy numbers."""
     thin = counts <= min_count
@@ -219,9 +220,7 @@ def _move(
     return moved
 
 
-def _start(
-    start: str | ArrayLike, k: int, low: FloatArray, width: FloatArray, public: np.random.Generator
-) -> FloatArray:
+def _start(start: str | ArrayLike, k: int, low: FloatArray, width: FloatArray, public: Generator) -> FloatArray:
     d = low.size
     if isinstance(start, str):
         check_choice(start, "start", ("spread", "random"))

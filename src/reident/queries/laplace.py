@@ -9,7 +9,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident.base import FloatArray, IntArray, ParameterError, RNGLike, afford, check_integer, check_real, check_rng
+from reident.base import (
+    FloatArray,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    afford,
+    check_integer,
+    check_positive,
+    check_rng,
+)
 from reident.queries.entropy import (
     Entropy,
     Probability,
@@ -80,7 +89,7 @@ def discrete_laplace(
     >>> bool((noise % 0.5 == 0).all())
     True
     """
-    step = Fraction(check_real(granularity, "granularity", low=0, open_low=True))
+    step = Fraction(check_positive(granularity, "granularity"))
     scales = _numbers(scale)
     if scales.ndim > 1:
         raise ParameterError(f"`scale` must be a number or one-dimensional, got shape {scales.shape}")
@@ -180,7 +189,7 @@ def grid_noise_reach(exponent: Fraction, level: float) -> int:
 
 def grid_granularity(scale: float) -> float:
     """Return a power of two of 1/1024 to 1/2048 of `scale`: a grid with a negligible effect on the noise."""
-    return float(2.0 ** (math.floor(math.log2(check_real(scale, "scale", low=0, open_low=True))) - 10))
+    return float(2.0 ** (math.floor(math.log2(check_positive(scale, "scale"))) - 10))
 
 
 def snap_to_grid(values: ArrayLike, granularity: float) -> FloatArray:
@@ -189,7 +198,7 @@ def snap_to_grid(values: ArrayLike, granularity: float) -> FloatArray:
     Values that change by at most a multiple of the granularity still do so after rounding: the sensitivity, rounded
     up to a multiple, holds for the snapped values.
     """
-    step = check_real(granularity, "granularity", low=0, open_low=True)
+    step = check_positive(granularity, "granularity")
     return np.asarray(np.rint(np.asarray(values, dtype=np.float64) / step) * step, dtype=np.float64)
 
 

@@ -22,12 +22,12 @@ from reident.base import (
     check_choice,
     check_epsilon,
     check_integer,
+    check_level,
     check_names,
-    check_real,
 )
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
-from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
+from reident.queries.entropy import Entropy, bernoulli, entropy_source, rational
 from reident.queries.laplace import grid_noise
 
 #: Claim 6.2 holds for epsilon up to 3/2 (exactly: 1.593...).
@@ -64,7 +64,7 @@ class DensityAnswer:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the true density by Hoeffding's bound and the Laplace tail, within [0, 1]."""
-        check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+        check_level(level, "level")
         reach = density_error_bound(self.universe_size, epsilon=self.epsilon, failure=1 - level, variant=self.variant)
         return max(0.0, self.value - reach), min(1.0, self.value + reach)
 
@@ -134,7 +134,7 @@ class PanPrivateDensity:
         self._budget = budget
         spend(budget, self._epsilon, "memory of a density")
         self._private = rng is None
-        self._bits = bernoulli(Rational(Fraction(1, 2)), size, self._source).view(np.uint8)
+        self._bits = bernoulli(rational(Fraction(1, 2)), size, self._source).view(np.uint8)
 
     def update(self, items: Any) -> None:
         """Take in one item or a batch of items, as one atomic step.
@@ -151,7 +151,7 @@ class PanPrivateDensity:
             flags[positions] = True
             positions = np.flatnonzero(flags)
         # An item that occurs twice in the batch gets one of two draws alike: no need to look for repetitions.
-        self._bits[positions] = bernoulli(Rational(_one(self._epsilon)), positions.size, self._source)
+        self._bits[positions] = bernoulli(rational(_one(self._epsilon)), positions.size, self._source)
 
     def _positions(self, items: Any) -> IntArray:
         if isinstance(items, str) or not hasattr(items, "__len__"):
@@ -242,7 +242,7 @@ def density_error_bound(
     """
     size = check_integer(universe_size, "universe_size", low=1)
     rate = float(check_epsilon(epsilon))
-    check_real(failure, "failure", low=0, high=1, open_low=True, open_high=True)
+    check_level(failure, "failure")
     noise_rate = rate if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
     shares: FloatArray = np.linspace(0.001, 0.999, 999) * failure
     bits = np.sqrt(8 * np.log(2 / shares) / size) / rate

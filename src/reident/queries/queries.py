@@ -21,6 +21,7 @@ from reident.base import (
     check_choice,
     check_epsilon,
     check_integer,
+    check_level,
     check_real,
 )
 from reident.queries.budget import Budget, spend
@@ -81,7 +82,7 @@ class Answer:
 
 def answer_reach(granularity: float, scale: float, level: float) -> float:
     """Return how far an answer may lie from the true value with probability `level`."""
-    check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+    check_level(level, "level")
     return float(grid_noise_reach(Fraction(granularity) / Fraction(scale), level) * Fraction(granularity))
 
 

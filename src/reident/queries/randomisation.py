@@ -13,17 +13,26 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
+from reident.base import (
+    DataError,
+    ParameterError,
+    RNGLike,
+    check_column,
+    check_epsilon,
+    check_level,
+    check_names,
+    check_real,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import (
-    Computed,
     Probability,
-    Rational,
     bernoulli,
+    computed,
     entropy_source,
     random_below,
     ratio,
+    rational,
 )
 
 
@@ -70,7 +79,7 @@ class RandomisedResponse:
         """
         if self.truth_probability == 0:
             raise ParameterError("`truth_probability` must be greater than 0 to estimate: the answers are pure chance")
-        z = -ndtri((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
+        z = -ndtri((1 - check_level(level, "level")) / 2)
         n = len(self.responses)
         p_own, p_other = self.report_probabilities
         counts = self.responses.value_counts().reindex(list(self.categories), fill_value=0)
@@ -209,7 +218,7 @@ def _truth(probability: float | None, epsilon: Any, m: int) -> tuple[float, Prob
     truth = check_real(probability, "truth_probability", low=0, high=1)
     if truth == 1:
         return 1.0, None, math.inf
-    return truth, Rational(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
+    return truth, rational(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
 
 
 def _truth_coin(epsilon: Fraction, m: int) -> Probability:
@@ -218,4 +227,4 @@ def _truth_coin(epsilon: Fraction, m: int) -> Probability:
         top = context.subtract(Decimal(1), small)
         return context.divide(top, context.add(Decimal(1), context.multiply(Decimal(m - 1), small)))
 
-    return Computed(evaluate)
+    return computed(evaluate)

@@ -21,7 +21,7 @@ from reident.base import (
     check_flag,
     check_integer,
     check_mapping,
-    check_real,
+    check_positive,
     check_seed,
     trial_seed,
 )
@@ -57,7 +57,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(entries.get("seed", 0))
     timeout = entries.get("timeout")
-    timeout = None if timeout is None else check_real(timeout, "timeout", low=0, open_low=True)
+    timeout = None if timeout is None else check_positive(timeout, "timeout")
     pages = check_flag(entries.get("pages", True), "pages")
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
         raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")

@@ -20,7 +20,7 @@ from reident.base import (
     check_choice,
     check_columns,
     check_mapping,
-    check_real,
+    check_positive,
     check_table,
     checked,
 )
@@ -45,7 +45,7 @@ class Diversity(Option):
         """Return the name or c, or raise `ParameterError`."""
         if isinstance(value, str):
             return check_choice(value, name, ("distinct", "entropy"))
-        return check_real(value, name, low=0, open_low=True, why='"distinct", "entropy", or c of recursive diversity')
+        return check_positive(value, name, why='"distinct", "entropy", or c of recursive diversity')
 
     def read(self, text: str, name: str) -> str | float:
         """Return the value of a typed text."""

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from reident.base import DataError, IntArray, Parameters, Row
 from reident.data.networks import random_degrees, sample_network
 from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
-from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
+from reident.networks.graph import DirectedNetwork, as_directed_network
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
 
@@ -121,6 +121,12 @@ def draw_groups(n: int, rng: Generator) -> IntArray:
     return np.concatenate([[0], ends[ends < n - 20]])
 
 
+def _distinct(keys: IntArray) -> IntArray:
+    """Return the distinct keys in order; numpy's own `unique` hashes, which is slow where most keys are distinct."""
+    ordered = np.sort(keys)
+    return ordered[np.append(True, np.diff(ordered) > 0)] if ordered.size else ordered
+
+
 def follows(popular: np.ndarray, groups: IntArray, rng: Generator) -> Follows:
     """Draw links inside groups and across, most often in both directions, else mostly to the more popular person."""
     n = len(popular)
@@ -129,7 +135,7 @@ def follows(popular: np.ndarray, groups: IntArray, rng: Generator) -> Follows:
         inner = random_degrees(_WITHIN * popular[start:end], rng=rng).edges()
         pairs.append(np.column_stack(inner).astype(np.int64) + start)
     joined = np.concatenate(pairs).astype(np.int64)
-    keys = distinct(joined[:, 0] * n + joined[:, 1])
+    keys = _distinct(joined[:, 0] * n + joined[:, 1])
     u, v = keys // n, keys % n
     both = rng.random(len(u)) < _RETURNED
     up = rng.random(len(u)) < popular[v] / (popular[u] + popular[v])
@@ -141,7 +147,7 @@ def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float
     n = len(popular)
     parts = [(links, 1 - changed), (follows(popular, groups, rng), changed)]
     keys = [(sources * n + ends)[rng.random(len(sources)) < share] for (sources, ends), share in parts]
-    remaining = distinct(np.concatenate(keys))
+    remaining = _distinct(np.concatenate(keys))
     return remaining // n, remaining % n
 
 

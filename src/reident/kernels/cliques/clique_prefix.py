@@ -5,8 +5,6 @@ prefix: every clique is found at its member of largest number, exactly once. A n
 inside the prefix is dropped, again and again; what is left is packed into a small bitset graph.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit
@@ -152,8 +150,8 @@ def filter_row(bits, members, need):
                     inside += popcount(bits[u, x] & members[x])
                 if inside < need - 1:
                     # Dropped at once, so that the ones after it are already judged without it.
-                    keep &= ~(ONE << np.uint64(b))
-                    members[w] &= ~(ONE << np.uint64(b))
+                    keep &= ~bit(b)
+                    members[w] &= ~bit(b)
                     dropped += 1
             members[w] = keep
         if dropped == 0:
@@ -175,7 +173,7 @@ def survivors_bits(bits, low, high, target):
         for w in range(words):
             members[w] = bits[i, w]
         if i & 63:
-            members[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
+            members[words - 1] &= bit(i) - ONE
         # Some member of the prefix must share `target - 2` smaller neighbours with vertex i (see `survivors_lists`).
         n_found = False
         w = 0

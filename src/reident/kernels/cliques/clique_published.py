@@ -4,8 +4,6 @@ The candidates of a level are a list with a colour each, ascending; the lists of
 `members` and `colours`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort

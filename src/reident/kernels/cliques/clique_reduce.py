@@ -3,8 +3,6 @@
 The ends of an edge of a clique of t members share its other t - 2. In sparse graphs nearly all edges fail this.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """Growing sets of matches in which most pairs agree."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

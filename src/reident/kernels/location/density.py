@@ -5,8 +5,6 @@ Points are unit vectors, shape (n, 3). The map is square, seen in the plane that
 centres the log density is bilinear; `outside` holds beyond them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

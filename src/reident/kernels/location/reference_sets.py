@@ -5,8 +5,6 @@ one set is active for (a, y) and for (b, y), and y lies below both (f_i(y) < f_i
 f_i(a) - f_i(b): the same number for all such y, and with the other sign for all y above both.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

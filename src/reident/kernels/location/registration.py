@@ -3,8 +3,6 @@
 Points are unit vectors, shape (n, 3); angles are radians.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -5,8 +5,6 @@ all others, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active with sever
 of these bounds coincide at the extreme. NaN stands for a value or a distance that is not known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort
@@ -50,58 +48,3 @@ def crowded_windows(distances, open_, pairs, widths, heights):
                 if score > scores[w, q]:
                     scores[w, q], heights[w, q] = score, (ordered[i] + ordered[end - 1]) / 2
     return scores
-
-
-@jit
-def drop_violations(distances, f, slack):
-    """Forget values of f (n,), in place, until none lie farther apart than their distance allows, the worst first."""
-    n = f.shape[0]
-    counts = np.zeros(n, dtype=np.int64)
-    for x in range(n):
-        for y in range(x):
-            if abs(f[x] - f[y]) > distances[x, y] + slack:
-                counts[x] += 1
-                counts[y] += 1
-    while True:
-        worst = 0
-        for y in range(n):
-            if counts[y] > counts[worst]:
-                worst = y
-        if n == 0 or counts[worst] == 0:
-            return
-        for y in range(n):
-            if y != worst and abs(f[worst] - f[y]) > distances[worst, y] + slack:
-                counts[y] -= 1
-        counts[worst] = 0
-        f[worst] = np.nan
-
-
-@jit
-def from_bounds(distances, f, step, needed, new, lower, upper):
-    """Fill `new` (n,) with the values that `needed` coinciding bounds from the values f give, and the bounds."""
-    n = f.shape[0]
-    known = np.flatnonzero(~np.isnan(f))
-    for z in range(n):
-        low, high = -np.inf, np.inf
-        for y in known:
-            if y != z and not np.isnan(distances[z, y]):
-                low = max(low, f[y] - distances[z, y])
-                high = min(high, f[y] + distances[z, y])
-        n_low = n_high = 0
-        sum_low = sum_high = 0.0
-        for y in known:
-            if y != z and not np.isnan(distances[z, y]):
-                if f[y] + distances[z, y] <= high + 2 * step:
-                    n_high += 1
-                    sum_high += f[y] + distances[z, y]
-                if f[y] - distances[z, y] >= low - 2 * step:
-                    n_low += 1
-                    sum_low += f[y] - distances[z, y]
-        lower[z], upper[z], new[z] = low, high, np.nan
-        at_high, at_low = n_high >= needed, n_low >= needed
-        if at_high and at_low and abs(sum_high / n_high - sum_low / n_low) < 4 * step:
-            new[z] = (sum_high + sum_low) / (n_high + n_low)
-        elif at_high and (n_high >= n_low or not at_low):
-            new[z] = sum_high / n_high
-        elif at_low:
-            new[z] = sum_low / n_low

@@ -3,8 +3,6 @@
 Points are unit vectors, distances km.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.base import EARTH_RADIUS_KM

@@ -4,8 +4,6 @@ Points are unit vectors. `f` (d, n) holds distances, km, of records to the neare
 `references` (d, most, 3) the places found, `counts` (d,) how many of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.base import EARTH_RADIUS_KM
@@ -194,9 +192,7 @@ def add_records(distances, f, x, located, references, counts, tol, needed, suppo
     A record is not tried again before four more references are known (`tried`).
     """
     n = located.shape[0]
-    total = np.int64(0)
-    for i in range(counts.size):
-        total += counts[i]
+    total = counts.sum()
     gap = np.full(n, np.inf)
     for z in range(n):
         if not located[z]:

@@ -4,8 +4,6 @@ A column of values belongs to distances sign value + shift from the nearest plac
 Points are unit vectors, distances km.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort

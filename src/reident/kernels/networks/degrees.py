@@ -1,7 +1,5 @@
 """Degree sequences: optimal k-anonymous ones and tests of realisability."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort

@@ -1,7 +1,5 @@
 """The two steps of finding k-edge-connected groups: peeling and scanning."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """A set of undirected edges with open addressing, for graphs that change."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """Direct edits: a graph's degrees moved to given ones by as few edges as can be."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

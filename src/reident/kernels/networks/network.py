@@ -1,7 +1,5 @@
 """Graphs as compressed rows: edges, triangles and distances."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """The search tree for a planted subgraph: paths with given degrees and given inner edges."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """The passive attack's propagation: similarity of mapped neighbourhoods by an inverted index."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -1,7 +1,5 @@
 """Graphs with given degrees: ConstructGraph, SuperGraph, and the stub switches that finish them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._argsort import argsort
@@ -69,9 +67,7 @@ def realise(indptr, indices, residual, largest_first, strict, rng):
     """
     a = residual.copy()
     n = a.shape[0]
-    total = np.int64(0)
-    for i in range(n):
-        total += a[i]
+    total = a.sum()
     u = np.empty(total // 2 + 1, np.int32)
     v = np.empty(total // 2 + 1, np.int32)
     m = 0
@@ -115,9 +111,7 @@ def drop_edges(indptr, indices, excess):
     """
     remaining = excess.copy()
     n = remaining.shape[0]
-    total = np.int64(0)
-    for i in range(n):
-        total += remaining[i]
+    total = remaining.sum()
     u = np.empty(total // 2 + 1, np.int32)
     v = np.empty(total // 2 + 1, np.int32)
     m = 0
@@ -152,9 +146,7 @@ def drop_edges(indptr, indices, excess):
 @jit
 def stubs_of(counts, rng):
     """List every node as often as its count says, in random order."""
-    total = np.int64(0)
-    for i in range(counts.shape[0]):
-        total += counts[i]
+    total = counts.sum()
     stubs = np.empty(total, np.int64)
     fill = 0
     for i in range(counts.shape[0]):
@@ -173,9 +165,7 @@ def switch_stubs(indptr, indices, u, v, missing, tries, rng):
 
     `u`, `v` hold the added edges and room for half of `missing` more. Returns the number of added edges.
     """
-    total = np.int64(0)
-    for i in range(missing.shape[0]):
-        total += missing[i]
+    total = missing.sum()
     m = u.shape[0] - total // 2
     if m == 0 or total < 2:
         return m

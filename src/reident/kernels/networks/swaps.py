@@ -1,7 +1,5 @@
 """Swaps that keep every degree and bring a graph nearer to another."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -6,8 +6,6 @@ release record among those of its label. For each two labels the distances betwe
 records compatible with a pair of known records are then one contiguous range, found by bisection.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reident.kernels._numba import jit

@@ -24,7 +24,7 @@ from reident.base import (
     afford,
     check_integer,
     check_numeric,
-    check_real,
+    check_positive,
     check_rng,
     check_table,
     checked,
@@ -144,7 +144,7 @@ class LearnedLinkage:
         columns, for 8 up to minutes: lower `max_sets` there.
         """
         check_integer(max_sets, "max_sets", low=1)
-        check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
+        check_positive(time_limit_s, "time_limit_s")
         clock, deadline = _clock(time_limit_s, step_limit)
         problem, solution, used = self._learned
         if self.model == "bilinear":
