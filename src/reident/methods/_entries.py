@@ -140,7 +140,7 @@ def _attack(
 ) -> Entry:  # fmt: skip
     return Entry(
         name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label,
-        takes="release knowledge", needs=f"{needs} {also}".strip(), **fields,
+        needs=f"{needs} {also}".strip(), **fields,
     )  # fmt: skip
 
 
@@ -258,10 +258,8 @@ _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"
 
 
 def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
-    of_distances = "original_km release_km d_original d_release values"
-    takes = of_distances if form == "distance" else "original release columns target"
     return Entry(
-        name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
+        name, "metric", data, f"{module}:{name}", f"{form} utility", source, label,
         usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),
     )  # fmt: skip
 
@@ -283,7 +281,7 @@ UTILITIES: tuple[Entry, ...] = (
     ),
     Entry(
         "nearest_neighbour_kept", "metric", "places", "places.utility:nearest_neighbour_agreement", "distance utility",
-        source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)", takes="d_original d_release",
+        source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)",
     ),
     _distance_utility("ranks_kept", "rank correlation of distances", f"{_SPATIAL}, figure 2, right"),
     _distance_utility("small_distances_kept", "small distances kept (share)", _SPATIAL),

@@ -92,7 +92,7 @@ class Entry:
     fixed : mapping
         Arguments that make this entry out of a more general function.
     takes : str
-        Names of the arguments that are data or not to be set, separated by blanks.
+        Names of declared parameters that are not to be set, separated by blanks.
     start, grid : mapping of str to value, and to tuple
         By parameter: what the workbench takes where the function has no default, or None, and the values that it tries
         by itself, weakest protection first.

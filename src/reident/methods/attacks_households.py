@@ -10,12 +10,12 @@ from reident.methods.attacks_places import law, law_of, place_known
 from reident.methods.households import Together, together
 from reident.methods.nearest import Near, nearest_among, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
-from reident.methods.release import Knowledge, Release, places_of
+from reident.methods.release import Knowledge, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import first_rows
 
 
-def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def household_join(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Find whole households: as many records released together as members, agreeing, at the nearest place.
 
     Records are released together at one place, or by a column with the household. An intruder who finds the household
@@ -25,20 +25,20 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     -----
     Where a household's members were moved apart but share the value of a column, the mean of their places is taken.
     """
-    households = together(release, knowledge)
+    households = together(knowledge)
     if households is None:
         raise NotApplicable("the release does not show who lives together")
     sample = np.unique(households.homes[knowledge.sample(rng)])
     persons = np.flatnonzero(np.isin(households.homes, sample[sample >= 0]))
     if not persons.size:
         raise NotApplicable("no person has a place")
-    if release.has_places and knowledge.has_places:
+    if knowledge.release.has_places and knowledge.has_places:
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
-        near, weights = _nearest(release, knowledge, households, persons[heads])
+        near, weights = _nearest(knowledge, households, persons[heads])
         everyone = Near(persons, near.rows[of_head], near.gaps[of_head], near.sizes[of_head], near.classes, near.cut)
-        description = f"{place_known(knowledge, release)}, and the members of each household"
-        return everyone.outcome(release, knowledge, weights[of_head], description)
-    columns = ", ".join(map(str, knowledge.unperturbed(release))) or "who"
+        description = f"{place_known(knowledge)}, and the members of each household"
+        return everyone.outcome(knowledge, weights[of_head], description)
+    columns = ", ".join(map(str, knowledge.unperturbed)) or "who"
     kinds, first = households.kinds[households.homes[persons]], _first_rows(households.groups)
     fits = households.fits()
     rows = np.array([first[groups[0]] if groups.size else -1 for groups in fits])[kinds]
@@ -46,7 +46,7 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     truth = knowledge.truth[persons]
     right = sure * (households.copies_in(kinds, np.where(truth >= 0, households.groups[truth], -2)) > 0)
     description = f"the intruder knows {columns} of all members of a household"
-    return record_outcome(release, knowledge, persons, rows, sure, right, description)
+    return record_outcome(knowledge, persons, rows, sure, right, description)
 
 
 def _first_rows(groups: IntArray) -> IntArray:
@@ -54,10 +54,10 @@ def _first_rows(groups: IntArray) -> IntArray:
     return first_rows(groups, int(groups.max(initial=-1)) + 2)  # -1 is the last
 
 
-def _nearest(release: Release, knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
+def _nearest(knowledge: Knowledge, households: Together, heads: IntArray) -> tuple[Near, FloatArray]:
     """Return the nearest groups that each household could be, by their first records, and how probable each is."""
     homes, kinds = households.homes[heads], households.kinds[households.homes[heads]]
-    places = _middle(release.table, households.groups)
+    places = _middle(knowledge.release.table, households.groups)
     groups, gaps, cut = nearest_among(
         places, _middle(knowledge.known, households.homes)[homes], kinds, households.fits()
     )
@@ -67,8 +67,8 @@ def _nearest(release: Release, knowledge: Knowledge, households: Together, heads
         households.groups < 0, len(households.groups) + np.arange(len(households.groups)), households.groups
     )
     near = Near(heads, rows, gaps, sizes, classes, cut)
-    if households.by_place and law_of(release):
-        return near, law(release, near, knowledge) * sizes
+    if households.by_place and law_of(knowledge):
+        return near, law(near, knowledge) * sizes
     return near, posterior(near, 2)
 
 

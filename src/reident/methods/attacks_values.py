@@ -58,18 +58,18 @@ class _Shares:
         return Outcome(claims, "attribute", f"{self.description}, and {description}", proven=self.kept)
 
 
-def _shares(release: Release, knowledge: Knowledge) -> _Shares:
+def _shares(knowledge: Knowledge) -> _Shares:
     """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
-    needs_unperturbed(release, knowledge)
+    needs_unperturbed(knowledge)
     sensitive = str(knowledge.sensitive)
-    return knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
+    return knowledge.once(f"shares of {sensitive}", lambda: _weighed(knowledge, sensitive))
 
 
-def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
+def _weighed(knowledge: Knowledge, sensitive: str) -> _Shares:
     from scipy.sparse import coo_array
 
-    agreement = knowledge.agreement(release)
-    codes, values = encode_column(release.table[sensitive].astype(object))
+    agreement = knowledge.agreement
+    codes, values = encode_column(knowledge.release.table[sensitive].astype(object))
     inside = agreement.classes >= 0
     shape = len(agreement.sizes), len(values)
     table = coo_array((np.ones(int(inside.sum())), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
@@ -86,7 +86,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
     own = truth[persons][is_held] == codes[records][is_held]
     kept = not own.size or own.mean() >= KEPT
-    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed(release)))
+    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed))
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -97,28 +97,27 @@ def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
     return places_among(pd.Series(values, dtype=object), pd.Index(secret, dtype=object)) >= 0
 
 
-def homogeneity(release: Release, knowledge: Knowledge) -> Outcome:
+def homogeneity(knowledge: Knowledge) -> Outcome:
     """Learn the value that all records that agree with the person have.
 
     Notes
     -----
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     whole = shares.of_persons(shares.spread[shares.spread["share"] == 1])
     return shares.outcome(knowledge, *whole, "claims a value where all agree")
 
 
-def modal_value(release: Release, knowledge: Knowledge) -> Outcome:
+def modal_value(knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     return shares.outcome(
         knowledge, *shares.of_persons(shares.spread.drop_duplicates("row")), "claims the commonest value"
     )
 
 
 def skewness(
-    release: Release,
     knowledge: Knowledge,
     *,
     min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
@@ -129,7 +128,7 @@ def skewness(
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     spread = shares.spread.assign(gain=shares.spread["share"] - shares.prior[shares.spread["code"]])
     best = spread.sort_values(["row", "gain", "code"], ascending=[True, False, True]).drop_duplicates("row")
     chosen = shares.of_persons(best[best["gain"] >= min_gain])
@@ -137,7 +136,6 @@ def skewness(
 
 
 def similarity(
-    release: Release,
     knowledge: Knowledge,
     *,
     width: Annotated[float, Real(0, 1, unit="share of the range", open_low=True)] = 0.1,
@@ -156,7 +154,7 @@ def similarity(
     """
     if str(knowledge.sensitive) in knowledge.guarded:
         raise NotApplicable("the secret is some values, and no interval")
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     numbers = pd.to_numeric(pd.Series(shares.labels), errors="coerce").to_numpy(float)
     gaps = pd.isna(shares.labels)
     if gaps.all() or not np.isfinite(numbers[~gaps]).all():
@@ -183,7 +181,6 @@ def similarity(
 
 
 def background_knowledge(
-    release: Release,
     knowledge: Knowledge,
     *,
     excluded: Annotated[int, Whole(1, unit="values")] = 1,
@@ -202,7 +199,7 @@ def background_knowledge(
     commonest of the class, and without the release where it is among the commonest of all. These shares are the
     confidence and the guess.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     spread, n = shares.spread, len(shares.labels)
     spread = spread[spread.groupby("row").cumcount() <= excluded]
     counts = spread.groupby("row")["count"].transform("sum")
@@ -224,7 +221,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     """
     from reident.tables.intersection import intersection_attack
 
-    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
+    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
     others = list(knowledge.earlier)
     if not others and knowledge.repeat is not None:
         rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
@@ -261,13 +258,13 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
+    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
     rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
     target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
     if not 2 <= len(values) <= 50:
         raise NotApplicable(f"the sensitive column has {len(values)} values: a model is trained for 2 to 50")
     persons = knowledge.sample(rng)
-    released, background = _features(release, knowledge, columns, rows, persons)
+    released, background = _features(knowledge, columns, rows, persons)
     sampled = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
@@ -299,17 +296,17 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
 
 
 def _features(
-    release: Release, knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
+    knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
     released_values, background = [], []
     for column in columns:
-        known, released = knowledge.known[column], release.table[column]
+        known, released = knowledge.known[column], knowledge.release.table[column]
         if all(pd.api.types.is_numeric_dtype(values) for values in (known, released)):
             released_values.append(released.to_numpy(float)[rows])
             background.append(known.to_numpy(float)[persons])
             continue
-        compared = knowledge.compared(release)[column]
+        compared = knowledge.compared[column]
         label_of = compared.label_of
         if label_of is None:
             assert compared.covers is not None

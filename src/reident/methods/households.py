@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import IntArray
-from reident.methods.release import Knowledge, Release, have_places, own_numbers, places_of, value_ids
+from reident.methods.release import Knowledge, have_places, own_numbers, places_of, value_ids
 from reident.tables.classes import class_ids, class_rows, first_rows, kinds_of
 
 #: How much the shares of sizes may differ, together, of households and of records released together.
@@ -53,8 +53,9 @@ class Together:
         return self.copies.reindex(pd.MultiIndex.from_arrays([kinds, groups]), fill_value=0).to_numpy(np.int64)
 
 
-def together(release: Release, knowledge: Knowledge) -> Together | None:
+def together(knowledge: Knowledge) -> Together | None:
     """Return the households of persons and of records; None where the release shows no households."""
+    release = knowledge.release
     assert knowledge.households is not None
     homes, key = own_numbers(knowledge.households), knowledge.households.name
     by_place = key not in release.table.columns
@@ -71,8 +72,8 @@ def together(release: Release, knowledge: Knowledge) -> Together | None:
             return None
     else:
         groups = own_numbers(release.table[key])
-    kinds = kinds_of(homes, knowledge.agreement(release).groups)
-    return Together(homes, groups, kinds, _copies(release, knowledge, homes, groups, kinds), by_place)
+    kinds = kinds_of(homes, knowledge.agreement.groups)
+    return Together(homes, groups, kinds, _copies(knowledge, homes, groups, kinds), by_place)
 
 
 def _at_one_place(table: pd.DataFrame) -> IntArray:
@@ -80,10 +81,10 @@ def _at_one_place(table: pd.DataFrame) -> IntArray:
 
 
 def _copies(
-    release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, kinds: IntArray
+    knowledge: Knowledge, homes: IntArray, groups: IntArray, kinds: IntArray
 ) -> pd.Series:  # fmt: skip
     """Return how many households of each kind each group could hold, where it could be one."""
-    agree = knowledge.agreement(release)
+    agree = knowledge.agreement
     suppressed = np.flatnonzero(agree.classes < 0)
     rows = [np.append(candidates, suppressed) for candidates in agree.candidates()]
     label = np.repeat(np.arange(len(rows)), [len(candidates) for candidates in rows])

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
 from reident.methods.outcome import Outcome, record_outcome
-from reident.methods.release import Knowledge, Release, places_of
+from reident.methods.release import Knowledge, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_ids, class_rows, first_rows
 from reident.tables.labels import interval_of
@@ -69,7 +69,7 @@ class Near:
         return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
     def outcome(
-        self, release: Release, knowledge: Knowledge, weights: FloatArray, assumption: str, *, one_to_one: bool = False
+        self, knowledge: Knowledge, weights: FloatArray, assumption: str, *, one_to_one: bool = False
     ) -> Outcome:
         """Claim for each person the likeliest candidate, or that of the likeliest assignment of all one to one.
 
@@ -82,14 +82,14 @@ class Near:
             chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
             rows = np.where(assigned >= 0, self.rows[chosen], -1)
             right = np.where(assigned >= 0, is_true[chosen] / size[chosen], 0.0)
-            return record_outcome(release, knowledge, self.persons, rows, each[chosen], right, assumption)
+            return record_outcome(knowledge, self.persons, rows, each[chosen], right, assumption)
         best = each.max(axis=1)
         top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
         tied = (top * self.sizes).sum(axis=1)
         right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
         confidence = ratio(best, weights.sum(axis=1))
         rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
-        return record_outcome(release, knowledge, self.persons, rows, confidence, right, assumption)
+        return record_outcome(knowledge, self.persons, rows, confidence, right, assumption)
 
 
 def nearest_among(
@@ -119,23 +119,21 @@ def nearest_among(
     return near, gaps, cut
 
 
-def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
+def near_places(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
     """Return the released places nearest to each person's among the records with agreeing labels, in km."""
-    released, homes = (unit_vectors(*places_of(table)) for table in (release.table, knowledge.known))
-    agree = knowledge.agreement(release)
+    released, homes = (unit_vectors(*places_of(table)) for table in (knowledge.release.table, knowledge.known))
+    agree = knowledge.agreement
     rows, gaps, cut = nearest_among(released, homes[persons], agree.groups[persons], agree.candidates(), k)
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
-def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
+def near_records(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
     """Return the released records nearest in all quasi-identifiers, and the number of columns that are numbers.
 
     Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
-    measures = knowledge.once(
-        release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
-    )
+    measures = knowledge.once("measures", lambda: [_measure(knowledge, column) for column in knowledge.compared])
     classes, n_classes = class_ids([labels for labels, _, _ in measures])
     row_of = first_rows(classes, n_classes)
     sizes = np.bincount(classes, minlength=n_classes)
@@ -158,12 +156,12 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
 _Measure = tuple[IntArray, Callable[[IntArray, IntArray], FloatArray], bool]
 
 
-def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
+def _measure(knowledge: Knowledge, column: str) -> _Measure:
     """Return how far persons and records are apart in a column."""
-    compared = knowledge.compared(release)[column]
+    compared = knowledge.compared[column]
     numbers = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
     if pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(numbers).any():
-        codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
+        codes, labels = pd.factorize(knowledge.release.table[column].astype(object), use_na_sentinel=False)
         ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2)
         if not np.isnan(ends).any():
             scale = float(np.ptp(numbers[np.isfinite(numbers)])) or 1.0

@@ -98,11 +98,11 @@ def claims_by_row(
 
 
 def record_outcome(
-    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
+    knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
     assumption: str, **fields: Any,
 ) -> Outcome:  # fmt: skip
     """Return the outcome of an attack that claims records, see `claims_by_row`."""
-    claims = claims_by_row(release, knowledge, persons, rows, confidence, right)
+    claims = claims_by_row(knowledge.release, knowledge, persons, rows, confidence, right)
     return Outcome(claims, "identity", assumption, **fields)
 
 

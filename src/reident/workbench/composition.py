@@ -12,7 +12,7 @@ from reident.base import DataError, IntArray
 from reident.methods import Entry
 from reident.methods.forms import guarantee
 from reident.methods.outcome import NotApplicable, Outcome, claims_about
-from reident.methods.release import Knowledge, Release
+from reident.methods.release import Knowledge
 from reident.tables.classes import class_ids, kinds_of, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
@@ -22,20 +22,21 @@ from reident.tables.writing import as_numbers
 _CONSTANT = 0.99
 
 
-def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
+def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
     """Find groups of released records by their lists of cells.
 
     A class is a set of groups with equal lists of records: the size of a class as a stranger counts it. Columns that
     were left as they were, generalised or recoded are compared as texts; of columns that a constant of each group
     shifted, the gaps inside the group are. `numbers` holds the group of each released record; None: each is a group.
     """
+    release = knowledge.release
     persons, rows = knowledge.pairs()
     if not persons.size:
         raise NotApplicable("none of the known persons is in the release")
     alone = numbers is None
     group = np.arange(len(release.table)) if numbers is None else pd.factorize(np.asarray(numbers))[0]
-    cells = [codes_of(release.table[name]) for name in knowledge.unperturbed(release)]
-    cells += [] if alone else _gaps(release, knowledge, group)
+    cells = [codes_of(release.table[name]) for name in knowledge.unperturbed]
+    cells += [] if alone else _gaps(knowledge, group)
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
     record = class_ids(cells)[0]
@@ -45,12 +46,12 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     kind = kinds[group]
     sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
     if alone:  # a record that is suppressed whole agrees with all
-        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / n, sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / n, sure)
     claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(kinds))
     claims = claims.set_axis(knowledge.who[persons])
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
-    known = ", ".join(map(str, knowledge.unperturbed(release)))
+    known = ", ".join(map(str, knowledge.unperturbed))
     said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
 
@@ -61,12 +62,12 @@ def codes_of(column: pd.Series) -> IntArray:
     return codes
 
 
-def _gaps(release: Release, knowledge: Knowledge, group: IntArray) -> list[IntArray]:
+def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
     """Return codes of the gaps inside groups, for columns that a constant of each group shifted."""
     persons, rows = knowledge.pairs()
     made = []
-    for name in set(knowledge.compared(release)) - set(knowledge.unperturbed(release)):
-        shown, true = (as_numbers(column) for column in (release.table[name], knowledge.known[name]))
+    for name in set(knowledge.compared) - set(knowledge.unperturbed):
+        shown, true = (as_numbers(column) for column in (knowledge.release.table[name], knowledge.known[name]))
         if shown is None or true is None:
             continue
         frame = pd.DataFrame({"key": group[rows], "shift": np.round(shown[rows] - true[persons], 6)})

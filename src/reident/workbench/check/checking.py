@@ -143,11 +143,10 @@ def check(
 
 def _read_records(
     verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, called: Any, new: Any, derived: Any
-) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+) -> tuple[Knowledge, dict[str, IntArray]] | None:
     """Test the declarations of a release of records along the pairs.
 
-    Return it as attacks read it, the intruder's knowledge, and the numbers that hold records together; None without
-    pairs or evidence.
+    Return the intruder's knowledge of it, and the numbers that hold records together; None without pairs or evidence.
     """
     read = read_release(release, dataset, pairs)
     declared = declare(read.cells, dataset, called, new, derived)
@@ -195,20 +194,17 @@ def _read_records(
     made, keys = compared.release(read, len(dataset), rows)
     truth = made.table.index.get_indexer(dataset.data.index)
     earlier = [_earlier(release, dataset) for release in dataset.earlier]
-    return made, compared.knowledge(dataset, truth, earlier=earlier), keys
+    return compared.knowledge(dataset, truth, earlier=earlier, release=made), keys
 
 
-def _attack(
-    verdict: Verdict, names: Any, receipt: str, release: attacked.Release, known: Knowledge,
-    keys: Mapping[str, IntArray],
-) -> None:  # fmt: skip
+def _attack(verdict: Verdict, names: Any, receipt: str, known: Knowledge, keys: Mapping[str, IntArray]) -> None:
     """Add the risks by the attacks of an intruder to a verdict, and refuse those above the limit."""
-    quick, limit = names == QUICK, verdict.limit
+    quick, limit, release = names == QUICK, verdict.limit, known.release
     report = verdict.report = evaluate(
         release, known, limit=limit, limit_attribute=verdict.limit_attribute, attacks=None if quick else names,
         keys=keys, quick=quick, seed=verdict.seed,
     )  # fmt: skip
-    verdict.population = None if release.network is not None else population_of(release, known, report, limit)
+    verdict.population = None if release.network is not None else population_of(known, report)
     verdict.knowledge = price(release, known, limit=limit)
     if report.share_above_limit > verdict.tolerate:
         most = report.frame.set_index("name").loc[report.attack]
@@ -217,7 +213,7 @@ def _attack(
         remedy = "Coarsen more; reident assess looks for a release that passes."
         verdict.findings.insert(0, Finding("persons", problem, remedy))
     verdict.notes[:0] = [_WORST_CASE, *_covered(known, report)]
-    verdict.notes += group_notes(known, report, verdict.population, limit, receipt)
+    verdict.notes += group_notes(known, report, verdict.population, receipt)
 
 
 def _is_table(release: Any) -> bool:

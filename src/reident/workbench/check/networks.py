@@ -32,16 +32,15 @@ _REMEDY = "Name them at random; protect does."
 
 def read_network(
     verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str]
-) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+) -> tuple[Knowledge, dict[str, IntArray]] | None:
     """Read a released network of any form, and the pairs of its nodes; None without pairs.
 
     Returns
     -------
-    release : Release
-        As attacks read it: the index of its table holds the original row of each node, its columns the marks of the
-        nodes in a list of relations.
     known : Knowledge
-        The relations, and the marks of each node of the original, written as the release writes them.
+        The relations, and the marks of each node of the original, written as the release writes them. The index of
+        the table of its release holds the original row of each node, its columns the marks of the nodes in a list of
+        relations.
     keys : dict
         Empty: no number holds nodes together.
 
@@ -110,7 +109,7 @@ def read_network(
         "The attacks on the structure see no directions: following them from person to person finds more."
     )
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
-    return made, dataset.knowledge(table.index.get_indexer(dataset.data.index), known=known), {}
+    return dataset.knowledge(table.index.get_indexer(dataset.data.index), known=known, release=made), {}
 
 
 def _test_rows(
