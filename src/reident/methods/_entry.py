@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from reident.base import Option, ParameterError, Public, check_mapping, check_together, described
+from reident.base import Option, ParameterError, Parameters, Public, check_mapping, check_together, described
 
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
@@ -215,7 +215,7 @@ class Entry:
             raise ParameterError(f"`{self.name}` has no parameter {name!r}: it has {listed}")
         return by_name[name]
 
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> Parameters:
         """Return every parameter's default: the workbench's `start`, else the function's own."""
         defaults = {parameter.name: parameter.start for parameter in self.parameters}
         for name, argument in self.signature.items():
@@ -223,7 +223,7 @@ class Entry:
                 defaults[name] = argument.default
         return defaults
 
-    def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, options: Mapping[str, Any]) -> Parameters:
         """Return all options, checked, defaults filled in."""
         filled = self.defaults()
         for name, value in check_mapping(options, "options").items():
@@ -237,6 +237,6 @@ class Entry:
         check_together(rules, filled)
         return filled
 
-    def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, options: Mapping[str, Any]) -> Parameters:
         """Return the keyword arguments of a call of the function with these options."""
         return {**dict(self.fixed), **self.check(options)}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
 from reident.methods.attacks_places import nearest_to, place_known
@@ -21,7 +22,7 @@ _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_hi
 def label_linkage(
     knowledge: Knowledge,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by labels alone; see `reident.places.classical_linkage`."""
     shared, released, background = _labels(knowledge)
@@ -91,7 +92,7 @@ _PAIRS, _RECORDS, _PERSONS = 5000, 3000, 500
 
 
 def _distances(
-    knowledge: Knowledge, rng: np.random.Generator, pairs: float = np.inf
+    knowledge: Knowledge, rng: Generator, pairs: float = np.inf
 ) -> tuple[list[str], tuple[Any, Any], tuple[Any, Any], Knowledge]:
     """Return labels and both files as the attacks by distances take them, and the persons attacked.
 
@@ -121,7 +122,7 @@ def common_subgraph(
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "first",
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by the largest set of pairs with agreeing distances; see `reident.common_subgraph_attack`."""
     from reident.places.common_subgraph import common_subgraph_attack
@@ -142,7 +143,7 @@ def common_subgraph(
 def registration(
     knowledge: Knowledge,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on the known places; see `reident.location.registration_attack`."""
     from reident.location.registration import registration_attack
@@ -160,7 +161,7 @@ def registration(
 _EQUAL, _EXPLAINED, _ROUNDED, _FINE = 0.01, 0.5, 600, 1500
 
 
-def reference_sets(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def reference_sets(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Read hidden coordinates off the equalities of a matrix, rounded, noisy or not.
 
     Notes
@@ -216,7 +217,7 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
     return step, released.describe()
 
 
-def multilateration(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def multilateration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Locate all records from matches of unique labels; see `reident.location.multilateration_attack`."""
     from reident.location.multilateration import multilateration_attack
     from reident.places.common_subgraph import classical_linkage
@@ -240,7 +241,7 @@ def population(
     knowledge: Knowledge,
     towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
 

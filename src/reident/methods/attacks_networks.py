@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import Choice, IntArray, SearchLimitWarning, Whole, ratio
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
@@ -79,7 +80,7 @@ def coalition(
     knowledge: Knowledge,
     *,
     size: Annotated[int, Whole(2, unit="persons")] = 5,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Let friends pool their knowledge of their own relations and find themselves and their neighbours: passive attack.
 
@@ -108,7 +109,7 @@ def coalition(
     return _mapped(knowledge, node_of, np.array(sorted(linked)), description)
 
 
-def _friends(network: Network, size: int, rng: np.random.Generator) -> list[int]:
+def _friends(network: Network, size: int, rng: Generator) -> list[int]:
     """Draw a person and friends of theirs, joined to one another where that is possible."""
     first = int(rng.integers(network.n_nodes))
     members = [first]
@@ -126,7 +127,7 @@ def propagation(
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(1)] = 10,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Start from some persons with known nodes and recognise their friends: passive attack with seeds.
 
@@ -140,7 +141,7 @@ def propagation(
 
 
 def _known_seeds(
-    knowledge: Knowledge, background: Network, n_seeds: int, rng: np.random.Generator
+    knowledge: Knowledge, background: Network, n_seeds: int, rng: Generator
 ) -> tuple[dict[Any, Any], IntArray]:
     """Draw nodes that the intruder knows, node -> person, and return them with all other persons."""
     if not n_seeds:
@@ -167,7 +168,7 @@ def passive(
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(0)] = 0,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Start from known persons, from seeds found by structure, and from both; keep the best explanation of relations.
 
@@ -189,7 +190,7 @@ def seedless_propagation(
     knowledge: Knowledge,
     *,
     method: Annotated[str, Choice("matching", "spectral")] = "matching",
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Find the first pairs by structure, then recognise friends: passive attack without seeds.
 
@@ -207,7 +208,7 @@ def seedless_propagation(
     return _propagated(knowledge, seeds, np.arange(background.n_nodes), description)
 
 
-def edge_disclosure(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def edge_disclosure(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Believe a relation between two persons as far as the released nodes of their degrees are joined.
 
     Notes

@@ -7,6 +7,7 @@ from functools import reduce
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import EARTH_RADIUS_KM, FloatArray, ratio
 from reident.methods.nearest import Near, near_places, posterior
@@ -23,7 +24,7 @@ def place_known(knowledge: Knowledge) -> str:
     return f"the intruder knows the place{f' and {labels}' if labels else ''} of each person exactly"
 
 
-def nearest_place(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def nearest_place(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Take the released place nearest to the person's home among the records with agreeing labels; method unknown.
 
     Notes
@@ -35,7 +36,7 @@ def nearest_place(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     return near.outcome(knowledge, posterior(near, 2), description)
 
 
-def place_assignment(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def place_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Give every known person another released place of the same labels, all together as near as possible."""
     near = near_places(knowledge, knowledge.sample(rng))
     weights = law(near, knowledge) if law_of(knowledge) else posterior(near, 2)
@@ -43,7 +44,7 @@ def place_assignment(knowledge: Knowledge, *, rng: np.random.Generator) -> Outco
     return near.outcome(knowledge, weights, description, one_to_one=True)
 
 
-def known_mask(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def known_mask(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Weigh the released places of the same labels by the law of the mask; method known (Kerckhoffs' principle)."""
     if not law_of(knowledge):
         raise NotApplicable(f"the law by which {knowledge.release.method!r} moves places is not known")
@@ -104,7 +105,7 @@ def _cell(near: Near, knowledge: Knowledge) -> FloatArray:
 _LAWS = {"normal degrees": _normal_degrees, "ring": _ring, "cell": _cell}
 
 
-def spatial_k(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def spatial_k(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Count the persons that agree with a record's labels and live as near to its place as its own person (spatial k).
 
     Notes
@@ -144,7 +145,7 @@ def spatial_k(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     return record_outcome(knowledge, persons, rows, sure, sure, assumption, proven=True)
 
 
-def repeated_masks(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def repeated_masks(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Average the places of records that carry the same label in several releases, and take the nearest person's.
 
     Notes
@@ -166,7 +167,7 @@ def repeated_masks(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome
 
 
 def nearest_to(
-    knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator,
+    knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: Generator,
     description: str,
 ) -> Outcome:  # fmt: skip
     """Claim the persons nearest to where records, by their labels, were located: latitudes, longitudes."""

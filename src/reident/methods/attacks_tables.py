@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
+from pandas.api.types import is_numeric_dtype
 
 from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
 from reident.methods.nearest import near_records, posterior
@@ -104,12 +106,12 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
     return Outcome(claims, "identity", description, proven=True)
 
 
-def nearest_record(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def nearest_record(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
     return _nearest(knowledge, rng, "takes the nearest record")
 
 
-def record_assignment(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def record_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Give every known person another record, all together as near as possible: global linkage.
 
     Notes
@@ -119,7 +121,7 @@ def record_assignment(knowledge: Knowledge, *, rng: np.random.Generator) -> Outc
     return _nearest(knowledge, rng, "assigns the records one to one", one_to_one=True)
 
 
-def _nearest(knowledge: Knowledge, rng: np.random.Generator, description: str, *, one_to_one: bool = False) -> Outcome:
+def _nearest(knowledge: Knowledge, rng: Generator, description: str, *, one_to_one: bool = False) -> Outcome:
     columns = needs_table(knowledge)
     near, n_numbers = near_records(knowledge, knowledge.sample(rng))
     description = f"{knows(columns)}, and {description}"
@@ -149,7 +151,7 @@ def _as_numbers(knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
     released_numbers: dict[str, Any] = {}
     for column in columns:
         known, released = knowledge.known[column], knowledge.release.table[column]
-        values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
+        values = np.sort(known.dropna().unique()) if is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
         shares = ratio(read, read.sum(axis=1, keepdims=True))
         if is_number[column]:
@@ -169,7 +171,7 @@ def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> Float
     from reident.tables.labels import LabelReader
 
     codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
-    if len(values) * len(labels) > 50_000_000 or (pd.api.types.is_numeric_dtype(released) and len(labels) > 1000):
+    if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
         return np.zeros((len(released), len(values)))
     covered: FloatArray = LabelReader(values, pd.Index(labels), hierarchy).cover().astype(float).T
     return covered[codes]
@@ -185,7 +187,7 @@ def record_linkage(
     knowledge: Knowledge,
     *,
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`.
 
@@ -199,7 +201,7 @@ def record_linkage(
     return _link(knowledge, rng, distance)
 
 
-def _link(knowledge: Knowledge, rng: np.random.Generator, distance: Any) -> Outcome:
+def _link(knowledge: Knowledge, rng: Generator, distance: Any) -> Outcome:
     persons = knowledge.sample(rng)
     known, released = _as_numbers(knowledge)
     known = known.iloc[persons]
@@ -234,7 +236,7 @@ def learned_linkage(
     *,
     model: Annotated[str, Choice("weighted_mean", "choquet", "bilinear")] = "weighted_mean",
     n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Learn a distance of the columns on some true pairs and link all others: the worst case of Abril et al. (2012).
 
@@ -274,7 +276,7 @@ def learned_linkage(
     return _link(knowledge.of(judged), rng, learned)
 
 
-def nearest_in_class(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def nearest_in_class(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Take the released value nearest to the person's among the records of their class.
 
     Notes

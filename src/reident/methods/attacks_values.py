@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
@@ -211,7 +212,7 @@ def background_knowledge(
     return shares.outcome(knowledge, np.where(found, shares.truth, claim), confidence, description, guess)
 
 
-def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Intersect the possible values of this release and others of the same persons.
 
     Notes
@@ -247,7 +248,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     return Outcome(claims, "attribute", description)
 
 
-def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Predict the sensitive value by a model trained on the release; the control is a model without the person.
 
     Notes

@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, PrivacyWarning, Public, PublicPlaces, RNGLike, check_mapping
+from reident.base import (
+    DataError,
+    ParameterError,
+    Parameters,
+    PrivacyWarning,
+    Public,
+    PublicPlaces,
+    RNGLike,
+    check_mapping,
+)
 from reident.methods._entry import Entry
 from reident.methods.registry import entries, find
 from reident.methods.release import LAT, LON, Release, places_of
@@ -133,7 +142,7 @@ def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> Non
 
 def _arguments(
     entry: Entry, data: Any, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
-) -> dict[str, Any]:
+) -> Parameters:
     """Bind the arguments of a method by their names."""
     arguments = entry.arguments(options)
     for name in entry.signature:
@@ -188,12 +197,12 @@ class Form:
         Records of which a real release can be made.
     """
 
-    read: Callable[[Any, Any], dict[str, Any] | None]
+    read: Callable[[Any, Any], Parameters | None]
     returns: str
     most_records: float = np.inf
 
 
-def _read_points(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_points(returned: Any, data: Any) -> Parameters | None:
     if isinstance(returned, tuple):
         return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
     if not isinstance(returned, pd.DataFrame):
@@ -202,14 +211,14 @@ def _read_points(returned: Any, data: Any) -> dict[str, Any] | None:
     return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
 
 
-def _read_distances(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_distances(returned: Any, data: Any) -> Parameters | None:
     matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
     if np.shape(matrix_km) != (len(data.table), len(data.table)):
         return None
     return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
-def _read_table(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_table(returned: Any, data: Any) -> Parameters | None:
     table = returned if isinstance(returned, pd.DataFrame) else getattr(returned, "table", None)
     if not isinstance(table, pd.DataFrame):
         return None
@@ -219,7 +228,7 @@ def _read_table(returned: Any, data: Any) -> dict[str, Any] | None:
     return {"table": table}
 
 
-def _read_network(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_network(returned: Any, data: Any) -> Parameters | None:
     if returned is None:
         return None
     network = as_network(getattr(returned, "network", returned))
@@ -322,7 +331,7 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
 
 def tolerance(
     known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rng: RNGLike = None
-) -> dict[str, Any]:
+) -> Parameters:
     """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.methods._entry import Entry
@@ -153,7 +154,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
     parts: dict[str, Any] = {}
     for column in data.quasi:
         values = table[column]
-        if column in data.numeric and pd.api.types.is_numeric_dtype(values):
+        if column in data.numeric and is_numeric_dtype(values):
             parts[column] = values.to_numpy(np.float64)
             continue
         domain = pd.Index(data.table[column].unique())
@@ -169,7 +170,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
 def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     """Return the true values of the records as numbers, a column each: the sensitive one too if it is a number."""
     numbers = numbers_of(data, table)
-    if data.sensitive is not None and pd.api.types.is_numeric_dtype(table[data.sensitive]):
+    if data.sensitive is not None and is_numeric_dtype(table[data.sensitive]):
         numbers = pd.concat([numbers, table[data.sensitive]], axis=1)
     return numbers.to_numpy(np.float64)
 
@@ -186,7 +187,7 @@ def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bo
 
 def _plain(domain: pd.Index, hierarchy: Any) -> bool:
     """Return whether values of a domain stand for themselves alone: no label of a hierarchy, interval, list or mask."""
-    if pd.api.types.is_numeric_dtype(domain) or domain.isna().any():
+    if is_numeric_dtype(domain) or domain.isna().any():
         return False
     texts = {text_of(value) for value in domain}
     above = set().union(*ancestors(hierarchy).values())
@@ -217,8 +218,8 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
     domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
     n_bins = min(n_bins, len(domain))
-    if pd.api.types.is_numeric_dtype(domain):
-        if pd.api.types.is_numeric_dtype(values):
+    if is_numeric_dtype(domain):
+        if is_numeric_dtype(values):
             return np.eye(n_bins)[_place(values.to_numpy(np.float64), domain, n_bins)]
         bin_of = _place(domain.to_numpy(np.float64), domain, n_bins)
     else:

@@ -16,6 +16,7 @@ import pandas as pd
 from reident.base import (
     DataError,
     ParameterError,
+    Parameters,
     check_choice,
     check_columns,
     check_integer,
@@ -128,7 +129,7 @@ class Assessment:
             "A measured risk is the success of these attacks by this intruder. It bounds no other attack.",
         ]  # fmt: skip
 
-    def chain(self) -> list[dict[str, Any]]:
+    def chain(self) -> list[Parameters]:
         """Return the advised release as the steps of a recipe; empty if no release passed."""
         return [] if self.search is None else self.search.chain
 
@@ -253,8 +254,8 @@ def assess(
         check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
     for name in dataset.must_keep:
         check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in tried else [])))
-    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed}
-    run: dict[str, Any] = {"progress": progress, "jobs": jobs, "cache": cache}
+    rule: Parameters = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed}
+    run: Parameters = {"progress": progress, "jobs": jobs, "cache": cache}
     search = network = None
     if {"table", "places"} & set(tried):
         person = dataset.schema.single("person")

@@ -16,6 +16,7 @@ import pandas as pd
 from reident.base import (
     IntArray,
     ParameterError,
+    Parameters,
     check_choice,
     check_columns,
     check_listed,
@@ -45,7 +46,7 @@ from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Parameters = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
     "epsilon_quasi": (), "release_crs": None, "impossible": IMPOSSIBLE[0],
     "intruder": INTRUDERS[0],
@@ -94,6 +95,8 @@ class Dataset:
     (['age'], ['ill'], 3)
     """
 
+    _settings: Parameters = _SETTINGS
+
     def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **keywords: Any) -> None:
         self.opened = data if isinstance(data, OpenedFile) else None
         self.receipts = [] if self.opened is None else self.opened.receipts
@@ -127,12 +130,10 @@ class Dataset:
         self._take(keywords)
         self.schema = schema.with_roles(**keywords) if keywords else schema
 
-    def _take(self, keywords: dict[str, Any]) -> None:
+    def _take(self, keywords: Parameters) -> None:
         """Take keywords that are no roles out of all keywords, check and store them."""
-        stored = {
-            name: vars(self).get("forms" if name == "hierarchies" else name, _SETTINGS[name]) for name in _SETTINGS
-        }
-        settings = stored | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
+        given = {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
+        settings = self._settings = {**self._settings, **given}
         self.forms = dict(check_mapping(settings["hierarchies"], "hierarchies", optional=True))
         self.public = dict(settings["public"] or {})
         tables = {name: settings[name] for name in ("register", "control")}
@@ -218,7 +219,8 @@ class Dataset:
         noisy = [name for name in self.epsilon_quasi if name not in columns]
         roles = {name: "" for name in columns if self.schema.columns[name].role in ("quasi-identifier", "sensitive")}
         stored = {"frame": self.frame, "table": self.table, "hierarchies": self.hierarchies}
-        return self._changed(schema=self.schema.assign(roles), epsilon_quasi=noisy, **stored)
+        settings = {**self._settings, "epsilon_quasi": noisy}
+        return self._changed(schema=self.schema.assign(roles), epsilon_quasi=noisy, _settings=settings, **stored)
 
     @property
     def names(self) -> pd.Index:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError, ParameterError, Parameters
 from reident.methods import entries
 from reident.pages import picture
 from reident.plotting import new_figure
@@ -50,7 +50,7 @@ class Example:
 def examples(rng: int = 0) -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
     employees = {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}
-    listed: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    listed: dict[str, tuple[Any, Parameters, Parameters]] = {
         "persons with places (simulated)": (example_places, {"quasi": ["sex", "age_class"]}, {}),
         "employees, a table (simulated)": (example_table, employees, {"n_known": 100}),
         "friendships, a network (simulated)": (example_network, {}, {}),
@@ -173,7 +173,7 @@ class Explorer(Page):
         self.ranges.children = tuple(self._values[name][1] for name in self.methods.value if name in self._values)
         self._forget()
 
-    def specs(self) -> list[dict[str, Any]]:
+    def specs(self) -> list[Parameters]:
         """Return the chosen methods and values, as `risk_utility` takes them."""
         chosen = {method: {name: list(c.value)} for method, (name, c) in self._values.items() if c.value}
         return [{"name": method, **chosen.get(method, {})} for method in self.methods.value]

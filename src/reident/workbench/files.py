@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_string_dtype
 
 from reident.base import DataError, FloatArray, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
@@ -29,7 +30,7 @@ def read_file(path: str | Path) -> Any:
 def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     columns = {} if original is None else dict(original.items())
-    texts = [name for name, cells in columns.items() if pd.api.types.is_string_dtype(cells) or cells.dtype == object]
+    texts = [name for name, cells in columns.items() if is_string_dtype(cells) or cells.dtype == object]
     crs = crs if path.suffix.lower() in GEOGRAPHIC else None
     return open_file(path, names=names, crs=crs, types=dict.fromkeys(texts, "text"))
 
@@ -70,7 +71,7 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
         return _possible(data, refuses) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         check_columns(data, [column], name, table_name="data")
-        if not pd.api.types.is_numeric_dtype(data[column]):
+        if not is_numeric_dtype(data[column]):
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
@@ -198,7 +199,7 @@ def without_apostrophes(table: Any) -> Any:
 def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
     receipts = []
     for name in plain.columns:
-        if pd.api.types.is_numeric_dtype(plain[name]) or pd.api.types.is_datetime64_any_dtype(plain[name]):
+        if is_numeric_dtype(plain[name]) or is_datetime64_any_dtype(plain[name]):
             continue
         text = plain[name].astype("str")
         live = text.str.startswith(_FORMULA).fillna(False)

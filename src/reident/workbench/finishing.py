@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype, is_numeric_dtype
 from scipy.stats import entropy
 
 from reident.base import FloatArray, is_numeric
@@ -29,10 +30,10 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
     """
     if not is_numeric(before):
         return public_days(before, after)
-    if not pd.api.types.is_numeric_dtype(after):
+    if not is_numeric_dtype(after):
         return public_ends(before, after)
     digits = decimals_of(before)
-    if pd.api.types.is_integer_dtype(before):
+    if is_integer_dtype(before):
         whole = after.astype("Float64").round()
         return whole.astype("Int64" if whole.isna().any() else "int64")
     return after if digits is None else after.astype("float64").round(digits)
@@ -123,7 +124,7 @@ def with_coordinates(
     for name, values in zip(places, (lat, lon), strict=True):
         digits = decimals_of(before[name])
         rounded = values if digits is None else np.round(values, max(digits, 0 if is_projected else 5))
-        is_whole = is_projected and pd.api.types.is_integer_dtype(before[name])
+        is_whole = is_projected and is_integer_dtype(before[name])
         made[name] = rounded.astype("int64") if is_whole else rounded
     return made[[column for column in before.columns if column in made.columns]]
 
@@ -149,7 +150,7 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
         spread = np.ptp(x) > 0 and np.ptp(y) > 0
         kept = float(np.corrcoef(x, y)[0, 1]) ** 2 if spread else 0.0
         return 1.0 - share * kept
-    if pd.api.types.is_numeric_dtype(old) and old.nunique() > 20:
+    if is_numeric_dtype(old) and old.nunique() > 20:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
     a, b = (pd.factorize(column.astype(str))[0] for column in (old, new))
     counts = [np.unique(labels, return_counts=True)[1] for labels in (a, b, a * (b.max() + 1) + b)]

@@ -15,6 +15,7 @@ from reident.base import (
     DataError,
     IntArray,
     ParameterError,
+    Row,
     check_columns,
     check_several,
     is_numeric,
@@ -78,18 +79,18 @@ class Step:
         return cls(listed["method"], columns=listed.get("columns") or None, **(listed.get("parameters") or {}))
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> Row:
         """The parameters that have a value."""
         return {name: value for name, value in self.settings.items() if value is not None}
 
     @property
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Row:
         """The step as a manifest describes it."""
         entry = self.entry
         return {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": self.stated}
 
     @property
-    def listed(self) -> dict[str, Any]:
+    def listed(self) -> Row:
         """The step as a recipe writes it."""
         columns = {} if self.columns is None else {"columns": list(self.columns)}
         return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
@@ -119,7 +120,7 @@ class Made:
     matrix_km: Any = None
     places: str = "true"
     network: Any = None
-    done: list[dict[str, Any]] = field(default_factory=list)
+    done: list[Row] = field(default_factory=list)
 
     def kept_of_places(self, data: Any, rows: IntArray) -> tuple[float, float]:
         """Return the share of neighbours and of distances that the places of some records kept."""
@@ -205,7 +206,7 @@ def _source(entry: Entry, rng: Any) -> Any:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
+def _move(result: Made, step: Step, dataset: Any, rng: Any) -> Row:
     table, entry = result.table, step.entry
     if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
@@ -250,7 +251,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dict[str, Any]:
+def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> Row:
     quasi = list(dict.fromkeys(step.columns or dataset.quasi))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import ParameterError, system_rng
+from reident.base import ParameterError, Row, system_rng
 from reident.methods import find
 from reident.methods.release import own_numbers
 from reident.workbench.files import plain_table
@@ -71,7 +71,7 @@ def released_columns(dataset: Dataset, result: Made, names: Sequence[str]) -> An
     return pd.DataFrame(table[listed])
 
 
-def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]:
+def manifest_of(dataset: Dataset, result: Made, released: Any) -> Row:
     """Return the public manifest of a release."""
     opened, original = dataset.opened, plain_table(dataset.data if dataset.places else dataset.frame)
     places = [released.geometry.name] if hasattr(released, "to_crs") else [*(dataset.places or ())]
@@ -123,7 +123,7 @@ def _of_persons(dataset: Dataset, result: Made) -> str:
     return sentence + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
 
 
-def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
+def _key(released: Any, opened: OpenedFile | None) -> Row:
     """Return the dialect of the file and the meaning of the labels that the release has."""
     cells = pd.DataFrame(released).select_dtypes(["object", "str"])
     texts = [str(cell) for name in cells for cell in pd.unique(cells[name].dropna())]

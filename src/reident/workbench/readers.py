@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError, ParameterError, Parameters
 from reident.base.cost import afford
 from reident.data.delimited import read_delimited
 from reident.data.header import table_of_rows
@@ -25,7 +25,7 @@ KINDS = (
 )
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: What a reader gives: the table, what was found about the file, receipts and notes.
-_Read = tuple[Any, dict[str, Any], list[str], list[str]]
+_Read = tuple[Any, Parameters, list[str], list[str]]
 DELIMITED, PACKED = (".csv", ".tsv", ".txt"), (".gz", ".bz2", ".xz")
 EXCEL = (".xlsx", ".xlsm")
 #: What a file of each kind begins with: its name alone decides nothing, or a name would choose what reads the content.
@@ -261,7 +261,7 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
     return _geographic(gpd.read_file(path, layer=chosen), crs, source, notes, path.name)
 
 
-def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
+def _geographic(table: Any, crs: str | None, source: Parameters, notes: list[str], name: str) -> _Read:
     import shapely
 
     if not hasattr(table, "to_crs"):
@@ -285,7 +285,7 @@ def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list
 
 
 #: By the end of the name.
-READERS: dict[str, Any] = {
+READERS: Parameters = {
     **dict.fromkeys(DELIMITED, _read_text),
     **dict.fromkeys(EXCEL, _read_excel),
     **dict.fromkeys((".parquet", ".pq"), _read_parquet),

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 import reident
+from reident.base import Row
 from reident.methods import find
 from reident.pages import picture, write_page
 from reident.plotting import new_figure
@@ -72,7 +73,7 @@ def write_report(
     return write_page(out / "report.html", "assessment", **texts, **secret)
 
 
-def _said(assessment: Any, recipe: str) -> dict[str, Any]:
+def _said(assessment: Any, recipe: str) -> Row:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
     search = assessment.search
     titles = ("the data as they are", "the advised release")
@@ -130,7 +131,7 @@ def _rows(assessment: Any) -> pd.DataFrame | None:
     return both.sort_values("record", kind="stable") if columns else None
 
 
-def _riskiest(assessment: Any) -> dict[str, Any]:
+def _riskiest(assessment: Any) -> Row:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
     search = assessment.search
     if search is None:
@@ -164,7 +165,7 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
+def _place_figures(search: Any) -> Iterator[Row]:
     """Draw the places before and after a release."""
     if search is None or not has_places(search.evaluator.records):
         return
@@ -178,7 +179,7 @@ def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
     }  # fmt: skip
 
 
-def _knowledge_figures(search: Any, limit: float) -> Iterator[dict[str, Any]]:
+def _knowledge_figures(search: Any, limit: float) -> Iterator[Row]:
     """Draw the success of the worst intruder by the number of columns known, before and after."""
     if search is None:
         return

@@ -134,7 +134,7 @@ class Plan:
     """
 
     data: Microdata
-    settings: list[dict[str, Any]]
+    settings: list[Parameters]
     attacks: list[list[Any]]
     utilities: list[list[Any]]
     intruder: Mapping[str, Any]
@@ -334,7 +334,7 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
-def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str, Any]]:
+def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, Parameters]:
     """Return the entry and the values of the parameters that a name, a mapping, or a step of a recipe gives."""
     if isinstance(spec, Mapping) and "method" in spec:
         spec = {"name": spec["method"], **(spec.get("parameters") or {})}
@@ -352,7 +352,7 @@ def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str,
 
 def _intruder(
     data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
-) -> dict[str, Any]:
+) -> Parameters:
     """Return the sizes of the files, checked; for the attack by distances small enough that its search ends."""
     n = len(data.table)
     if n_known is not None:

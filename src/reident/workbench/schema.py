@@ -12,6 +12,7 @@ import pandas as pd
 from reident.base import (
     DataError,
     ParameterError,
+    Row,
     check_choice,
     check_columns,
     check_listed,
@@ -267,9 +268,9 @@ class Schema:
             columns[name] = Column(**fields)
         return cls(columns, population, check_crs(values.get("crs"), "crs"), new, tuple(derived))
 
-    def listed(self) -> dict[str, Any]:
+    def listed(self) -> Row:
         """Return columns, CRS and population as a recipe lists them."""
-        columns: dict[str, dict[str, Any]] = {
+        columns: dict[str, Row] = {
             name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
             for name, column in self.columns.items()
         }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from scipy.special import chdtrc, gammainc, ndtr
 
 from reident.base import FloatArray, IntArray
@@ -138,7 +139,7 @@ def p_same(x: IntArray, y: IntArray) -> float:
     return float(max(ndtr((mean + 0.5 - same) / spread), poisson))
 
 
-def chatterjee(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
+def chatterjee(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     """Return Chatterjee's coefficient: 1 where y is a function of x, about 0 where both are independent."""
     rank = np.empty(len(y))
     rank[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y))
@@ -146,12 +147,12 @@ def chatterjee(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
     return float(1 - 3 * np.abs(np.diff(along)).sum() / (len(y) ** 2 - 1)) if len(y) > 1 else 0.0
 
 
-def p_order(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
+def p_order(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     """Return the p-value of Chatterjee's coefficient."""
     return float(2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4)))
 
 
-def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
+def z_learned(x: FloatArray, y: IntArray, rng: Generator) -> float:
     """Return by how many standard deviations classes are predicted better out of fold than permuted ones."""
     from sklearn.ensemble import ExtraTreesClassifier
     from sklearn.model_selection import KFold, cross_val_predict

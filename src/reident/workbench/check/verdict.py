@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident.base import DataError, check_path, check_replaceable, private_file, record_files
+from reident.base import DataError, Row, check_path, check_replaceable, private_file, record_files
 from reident.workbench.evaluate import COLUMNS, RiskReport
 from reident.workbench.files import write_file
 from reident.workbench.knowledge import KnowledgePrice, Population
@@ -151,7 +151,7 @@ class Verdict:
             )
         return f"refused: {' '.join(map(str, self.findings))}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Row:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
         is_run = self.attacks["reason"] == ""
         run, others = self.attacks[is_run], self.attacks[~is_run]
@@ -224,7 +224,7 @@ def as_option(name: str, column: Any, *, listed: bool = True) -> str:
     return f"--{name} {shlex.quote(text)}"
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def _rows(table: pd.DataFrame) -> list[Row]:
     """Return the rows of a table as JSON holds them, six decimals, null where there is no number."""
-    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=6))
+    rows: list[Row] = json.loads(table.to_json(orient="records", double_precision=6))
     return rows
