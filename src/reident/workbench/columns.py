@@ -13,15 +13,20 @@ import numpy as np
 import pandas as pd
 
 from reident.tables.classes import look_of
-from reident.workbench.dates import (
+from reident.workbench.cells import (
+    AMONG_NUMBERS,
     DAYS,
+    NO_ANSWER,
     NO_DAY,
+    NUMBER,
+    count_cells,
     impossible_days,
     matches,
     read_dates,
+    read_numbers,
+    unit_of,
     without_century,
 )
-from reident.workbench.numerals import AMONG_NUMBERS, NO_ANSWER, NUMBER, count_cells, read_numbers, unit_of
 
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reident.base import ParameterError, Parameters, processors
+from reident.base import ParameterError, processors
 
 
 def listed(names: str) -> list[str]:
@@ -31,7 +31,7 @@ def parted(text: str, option: str, form: str, *, at_last: bool = False) -> tuple
     return name, value
 
 
-def tried_method(text: str) -> Parameters:
+def tried_method(text: str) -> dict[str, Any]:
     """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
     from reident.methods import find
 
@@ -60,7 +60,7 @@ def read_form(text: str) -> tuple[str, Any]:
 
 #: Name -> the help of a text; else the type of the value, or how its text is read, in a list where the option may be
 #: repeated, the help, and the option as it is typed, where that is not the name.
-OPTIONS: Parameters = {
+OPTIONS: dict[str, Any] = {
     # how a file is read
     "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
     "decimal": "The decimal sign of a text file, . or ,; default: found.",
@@ -182,22 +182,22 @@ def _read(kind: Any, value: Any) -> Any:
     return value if isinstance(kind, type) else kind(value)
 
 
-def taken(values: Parameters, names: str) -> Parameters:
+def taken(values: dict[str, Any], names: str) -> dict[str, Any]:
     """Take the options of these names out of those that were used."""
     return {name: values.pop(name) for name in names.split() if name in values}
 
 
-def running(values: Mapping[str, Any]) -> Parameters:
+def running(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with the processors and the progress as functions take them."""
     others = {name: value for name, value in values.items() if name != "quiet"}
     return others | {"jobs": processors(values.get("jobs", 0)), "progress": not values.get("quiet", False)}
 
 
-def set_options(entry: Any, texts: Sequence[str]) -> Parameters:
+def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
     """Read each ``name=value`` by the type that the registry gives the parameter of a method."""
     if texts and entry is None:
         raise ParameterError(f"`--set` must come with --method, a recipe holds its parameters, got {texts[0]!r}")
-    values: Parameters = {}
+    values: dict[str, Any] = {}
     for text in texts:
         name, value = parted(text, "--set", "name=value")
         if name in values:
@@ -235,7 +235,7 @@ def original(
     return Dataset.of(opened, recipe=stated).with_roles(**roles)
 
 
-def public_inputs(given: Parameters) -> Parameters:
+def public_inputs(given: dict[str, Any]) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
     from reident.workbench.files import read_file, with_places
 

@@ -11,8 +11,8 @@ from scipy.stats import entropy
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like, projected
+from reident.workbench.cells import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.numerals import decimals_of, round_up
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _DAYS = re.compile(rf"\{{(?:{_DAY}[^{{}}]*, [^{{}}]*|[^{{}}]*, {_DAY}[^{{}}]*)\}}")
