@@ -45,6 +45,7 @@ from .errors import ParameterError as ParameterError
 from .errors import PrivacyWarning as PrivacyWarning
 from .errors import SearchLimitWarning as SearchLimitWarning
 from .errors import TrialError as TrialError
+from .errors import quiet as quiet
 from .isolation import SAFE_PATH as SAFE_PATH
 from .isolation import isolated_environment as isolated_environment
 from .lock import hold as hold

@@ -5,7 +5,6 @@ its own table 1: columns in the order of the file, clusters on columns as they a
 all originals. The paper's 400 records are not published: each repetition draws records anew.
 """
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, quiet
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -96,7 +95,7 @@ def _compile_learning() -> None:
 
 def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> LearnedLinkage:
     """Learn without a warning at the time limit: a column says whether the result is proven."""
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         _compile_learning()
         return learn_linkage(release, original, **options)
 

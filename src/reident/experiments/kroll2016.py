@@ -6,7 +6,6 @@ has one pair of each scenario. `trial` is one embedding and its attack, `utility
 `city_trial` the paper's three pairs of cities.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ from numpy.random import Generator, default_rng
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
-from reident.base import FloatArray, Row, SearchLimitWarning, check_area
+from reident.base import FloatArray, Row, check_area, quiet
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
 from reident.data.simulate import overlapping_files
@@ -205,7 +204,7 @@ def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, st
              for file in (files.original, files.known)]  # fmt: skip
     graph = compatibility_graph(words[0], released_km, words[1], files.known_km, intervals_km=(known.lo, known.hi))
     is_true = true_matches(graph, files)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # columns say so
+    with quiet():  # columns say so
         published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
         start = published if len(published) else None
         strong = max_cliques(

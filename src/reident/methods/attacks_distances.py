@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
+from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, Whole, quiet
 from reident.methods.attacks_places import nearest_to, place_known
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import LAT, LON, Knowledge, have_places, places_of, value_ids
@@ -131,7 +130,7 @@ def common_subgraph(
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known")
     tolerated = knowledge.windows(alpha, n_simulations, rng)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         attack = common_subgraph_attack(
             released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=None,
             node_limit=node_limit, progress=False, **tolerated,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import Choice, IntArray, SearchLimitWarning, Whole, ratio
+from reident.base import Choice, IntArray, Whole, quiet, ratio
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
 from reident.methods.release import Knowledge
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
@@ -101,7 +100,7 @@ def coalition(
             continue
         planned = pool(background, members)
         linked |= set(planned.links)
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        with quiet():
             node_of |= recover(released, planned, node_limit=200_000).mapping
     if not linked:
         raise NotApplicable(f"no coalition of {size} friends could tell a neighbour from the others")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 from pandas.api.types import is_numeric_dtype
 
-from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
+from reident.base import Choice, FloatArray, Whole, is_numeric, quiet, ratio
 from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
@@ -266,7 +265,7 @@ def learned_linkage(
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
     partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
     among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         learned = learn_linkage(
             known.iloc[persons[taught[one_each]]].set_axis(partners),
             released.iloc[first[among]].set_axis(among),

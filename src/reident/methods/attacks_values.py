@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
+from reident.base import BoolArray, FloatArray, IntArray, Real, Whole, quiet
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, refused
 from reident.methods.release import Knowledge, Release
@@ -270,7 +269,7 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generato
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
         forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
-        with warnings.catch_warnings(action="ignore"):
+        with quiet(Warning):
             forest.fit(released[train], target[train])
         probabilities = np.zeros((len(who), len(values)))
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])

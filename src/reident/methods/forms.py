@@ -7,7 +7,6 @@ a method needs no code of its own: map, explorer, command line, studies and real
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from reident.base import (
     PublicPlaces,
     RNGLike,
     check_mapping,
+    quiet,
 )
 from reident.methods._entry import Entry
 from reident.methods.registry import entries, find
@@ -308,7 +308,7 @@ def release(
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
     checked = entry.check(options or {})
     arguments = _arguments(entry, data, checked, {**data.public, **read_public(public or {})}, rng)
-    with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+    with quiet(PrivacyWarning):
         # The guarantee says the same: a range from the data, a trial's repeatable noise.
         returned = entry.function(**arguments)
     form = FORMS[entry.form]

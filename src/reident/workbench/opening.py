@@ -213,7 +213,10 @@ def describe(
     changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = geometry_of(cells)
     typed: dict[str, Typed] = {}
-    written = _texts_of_excel(cells) if f".{source.get('kind')}" in EXCEL else []
+    # Columns of a sheet that hold texts alone may be numbers or dates.
+    is_sheet = f".{source.get('kind')}" in EXCEL
+    kinds = {name: {type(cell) for cell in cells[name] if not is_blank(cell)} for name in cells if is_sheet}
+    written = [name for name in kinds if kinds[name] == {str}]
     sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:
@@ -253,11 +256,6 @@ def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
     earlier, now = (place_notes(opened.data, each) for each in (opened.schema, schema))
     notes = opened.notes if earlier == now else [*(note for note in opened.notes if note not in earlier), *now]
     return replace(opened, schema=schema, notes=notes)
-
-
-def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
-    """Return the columns of a sheet that hold texts alone, which may be numbers or dates."""
-    return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
 
 
 def _same_values(table: pd.DataFrame) -> list[str]:

@@ -194,9 +194,11 @@ class Plan:
         releases = measured[measured["method"] != NONE]
         if releases.empty:
             return pd.DataFrame(columns=COLUMNS)
+        attack = find(name, "attack")
+        measure = "precision of its claims" if attack.measure == "precision" else "success by person"
         frame = ru_frame(
             releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
-            attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
+            attack=f"{_labelled(attack, settings)}, {measure}", analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"label": "setting"})  # fmt: skip
         chosen = [json.loads(text) for text in frame["setting"]]
         pairs = list(zip(frame["method"], chosen, strict=True))
@@ -220,11 +222,6 @@ class Plan:
         every = [setting["options"] for setting in self.settings if setting["method"] == method]
         differ = [name for name in every[0] if len({json.dumps(option[name]) for option in every}) > 1]
         return differ or [p.name for p in find(method).parameters if _values_of(p)][:1]
-
-
-def _risk_label(entry: Entry, settings: Parameters) -> str:
-    measure = "precision of its claims" if entry.measure == "precision" else "success by person"
-    return f"{_labelled(entry, settings)}, {measure}"
 
 
 def _labelled(entry: Entry, settings: Parameters) -> str:

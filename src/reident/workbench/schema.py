@@ -191,12 +191,14 @@ class Schema:
 
     def secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
         """Split ``depression=yes`` into the column and the value that is a secret."""
+        plain: list[str] = []
         secrets: dict[str, list[str]] = {}
         for text in given:
-            name, sign, value = text.partition("=") if isinstance(text, str) else (text, "", "")
+            name, sign, value = str(text).partition("=")
             if sign and text not in self.columns:
                 secrets.setdefault(name, []).append(value)
-        plain = [text for text in given if text in self.columns or not (isinstance(text, str) and "=" in text)]
+            else:
+                plain.append(text)
         return [*plain, *secrets], secrets
 
     def unknown(self) -> Schema:
@@ -256,7 +258,7 @@ class Schema:
             if role == "derived":
                 derived.append(name)
                 continue
-            fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
+            fields = {key: value for key, value in stated.items() if key != "word"}
             form = fields.get("hierarchy")
             file = form.get("file") if isinstance(form, Mapping) else form
             if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from reident.base import BoolArray, Row
+from reident.base import BoolArray, Row, quiet
 from reident.cliques.cliques import max_cliques
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise

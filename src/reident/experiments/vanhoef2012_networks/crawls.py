@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from reident.base import DataError, IntArray, Parameters, Row
+from reident.base import DataError, IntArray, Parameters, Row, quiet
 from reident.data.networks import random_degrees, sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds

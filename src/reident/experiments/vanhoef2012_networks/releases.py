@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
-from reident.base import Parameters, Row
+from reident.base import Parameters, Row, quiet
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from reident import laplace_histogram
-from reident.base import PrivacyWarning
+from reident.base import PrivacyWarning, quiet
 from reident.queries import choice_probabilities, min_entropy, statistical_distance
 from reident.queries.kmeans import STEPS, cluster_queries
 
@@ -114,7 +113,7 @@ def histogram_sensitivity(rng: Generator) -> float:
     changes = []
     for _ in range(50):
         records, seed = rng.integers(0, 6, 9), int(rng.integers(2**31))
-        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):  # the noise is repeated on purpose
+        with quiet(PrivacyWarning):  # the noise is repeated on purpose
             fewer, all_of_them = (
                 laplace_histogram(listed, categories=range(6), epsilon=1, rng=seed).counts
                 for listed in (records[:-1], records)

@@ -36,11 +36,13 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
 from reident.workbench.microdata import without_geometry
+from reident.workbench.opening import OpenedFile
 from reident.workbench.pipeline import Release
 from reident.workbench.roles import person_notes, place_columns
 
 #: What stands for attacks that are no costly ones.
 QUICK = "quick"
+_TABLES = pd.DataFrame | tuple | OpenedFile
 _NO_PAIRS = Finding(
     "release", "no pairs say which record is whose",
     "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
@@ -125,7 +127,8 @@ def check(
     )  # fmt: skip
     for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
         find(name, "attack")
-    if dataset.network is None or _is_table(release):
+    is_table = release.network is None if isinstance(release, Release) else isinstance(release, _TABLES)
+    if dataset.network is None or is_table:
         subject = _read_records(verdict, release, dataset, pairs, called, new, derived)
     else:
         for option, value in (("called", called), ("derived", derived)):
@@ -214,12 +217,6 @@ def _attack(verdict: Verdict, names: Any, receipt: str, known: Knowledge, keys: 
         verdict.findings.insert(0, Finding("persons", problem, remedy))
     verdict.notes[:0] = [_WORST_CASE, *_covered(known, report)]
     verdict.notes += group_notes(known, report, verdict.population, receipt)
-
-
-def _is_table(release: Any) -> bool:
-    if isinstance(release, Release):
-        return release.network is None
-    return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
 
 
 def _sha256(release: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.random import Generator
 from scipy.special import chdtrc, gammainc, ndtr
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, quiet
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
@@ -158,7 +157,7 @@ def z_learned(x: FloatArray, y: IntArray, rng: Generator) -> float:
     from sklearn.model_selection import KFold, cross_val_predict
 
     model, folds = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=0), KFold(5, shuffle=True, random_state=0)
-    with warnings.catch_warnings(action="ignore"):  # a fold may lack a rare class
+    with quiet(Warning):  # a fold may lack a rare class
         p = 1e-3 + cross_val_predict(model, x, y, cv=folds, method="predict_proba")
     logs, at = np.log(p / p.sum(axis=1, keepdims=True)), np.arange(len(y))
     null = np.array([logs[at, rng.permutation(y)].mean() for _ in range(200)])
