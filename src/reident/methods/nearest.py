@@ -127,7 +127,7 @@ def near_places(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> 
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
-def near_records(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
+def near_records(knowledge: Knowledge, persons: IntArray) -> tuple[Near, int]:
     """Return the released records nearest in all quasi-identifiers, and the number of columns that are numbers.
 
     Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
@@ -137,7 +137,7 @@ def near_records(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) ->
     classes, n_classes = class_ids([labels for labels, _, _ in measures])
     row_of = first_rows(classes, n_classes)
     sizes = np.bincount(classes, minlength=n_classes)
-    k = min(k, n_classes)
+    k = min(MOST_NEAR, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     step = max(1, _CELLS // n_classes)
     for start in range(0, len(persons), step):

@@ -7,7 +7,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from threading import Event
@@ -218,21 +217,19 @@ def original(
     **roles: Any,
 ) -> Any:  # fmt: skip
     """Return a data set with the roles of a recipe, replaced by those that options name."""
-    from reident.workbench.dataset import Dataset
+    from reident.workbench.dataset import open_dataset
     from reident.workbench.readers import GEOGRAPHIC
-    from reident.workbench.recipe import open_by_recipe
-    from reident.workbench.schema import Schema
+    from reident.workbench.recipe import Recipe
 
     geographic = file is not None and file.suffix.lower() in GEOGRAPHIC
     reading = {"names": listed(names), "crs": crs if geographic else None, "layer" if geographic else "sheet": table}
-    opened, stated = open_by_recipe(file, recipe, **{name: value for name, value in reading.items() if value})
-    if recipe is None:
-        stated = replace(stated, schema=Schema({}))
+    given = {name: value for name, value in reading.items() if value}
+    dataset = open_dataset(file, Recipe() if recipe is None else recipe, **given)
     if "lat" in roles or "lon" in roles:
         roles["crs"] = crs
-    elif crs is not None and not geographic and stated.schema.places is None:
+    elif crs is not None and not geographic and dataset.places is None:
         raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
-    return Dataset.of(opened, recipe=stated).with_roles(**roles)
+    return dataset.with_roles(**roles)
 
 
 def public_inputs(given: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_listed,
+    check_path,
+    check_several,
+    check_text,
+)
 from reident.networks._reading import is_graph_file, is_matrix
 from reident.places.points import check_crs
 from reident.tables.classes import class_ids
@@ -157,8 +166,8 @@ def open_file(
     for name, value in [*stated.items(), *(("missing", c) for c in missing or ()), *(("names", c) for c in columns)]:
         check_text(value, name, optional=name in stated)
     check_crs(crs, "crs")
-    if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
-        raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
+    if decimal is not None:
+        check_choice(decimal, "decimal", (".", ","))
     if kind not in READERS:
         advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         advice = "; save it as .xlsx" if kind == ".xls" else advice
