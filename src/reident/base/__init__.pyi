@@ -29,6 +29,7 @@ from .check_values import check_plain as check_plain
 from .check_values import check_real as check_real
 from .check_values import check_seed as check_seed
 from .check_values import check_several as check_several
+from .check_values import check_share as check_share
 from .check_values import check_text as check_text
 from .check_values import how_many as how_many
 from .check_values import is_key as is_key

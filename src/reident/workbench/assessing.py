@@ -20,9 +20,9 @@ from reident.base import (
     check_choice,
     check_columns,
     check_integer,
-    check_real,
     check_replaceable,
     check_seed,
+    check_share,
     keep_private,
     move_files,
     working,
@@ -107,11 +107,9 @@ class Assessment:
         none = "no release was judged, and nothing is advised"
         if self.n_nodes:
             none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
-        both = (self.search, self.network)
-        sentences = [none if s is None else s.sentence for s in both]
-        if "network" not in self.kinds or len(self.kinds) == 1:
-            return sentences[0]
-        return f"{sentences[0]}; the network: {sentences[1]}"
+        records, network = (none if s is None else s.sentence for s in (self.search, self.network))
+        has_both = "network" in self.kinds and len(self.kinds) > 1
+        return f"{records}; the network: {network}" if has_both else records
 
     def assumptions(self) -> list[str]:
         """Return the assumptions about the intruder, a sentence each."""
@@ -242,8 +240,8 @@ def assess(
     """
     draws = DRAWS[check_choice(profile, "profile", list(DRAWS))]
     dataset = Dataset.of(data, **keywords)
-    limit = check_real(dataset.limit if limit is None else limit, "limit", low=0, high=1)
-    tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
+    limit = check_share(limit, "limit", dataset.limit)
+    tolerate = check_share(tolerate, "tolerate", dataset.tolerate)
     check_seed(seed)
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_real, check_seed
+from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_seed, check_share
 from reident.methods import entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
@@ -150,8 +150,8 @@ def evaluate(
     """
     if not isinstance(release, Release):
         raise ParameterError(f"`release` must be a Release, got {type(release).__name__}")
-    limit = check_real(limit, "limit", low=0, high=1)
-    of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
+    limit = check_share(limit, "limit")
+    of_values = check_share(limit_attribute, "limit_attribute", limit)
     knowledge = _shuffled(knowledge_of(release, knowledge), check_seed(seed))
     presence = None if knowledge.knows_presence else individual_risks(knowledge)["presence"]
     keys = check_mapping(keys, "keys", optional=True)

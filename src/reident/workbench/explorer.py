@@ -47,7 +47,7 @@ class Example:
         return Dataset(self.data, **self.roles)
 
 
-def examples(rng: int = 0) -> dict[str, Example]:
+def examples() -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
     employees = {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}
     listed: dict[str, tuple[Any, Parameters, Parameters]] = {
@@ -55,9 +55,9 @@ def examples(rng: int = 0) -> dict[str, Example]:
         "employees, a table (simulated)": (example_table, employees, {"n_known": 100}),
         "friendships, a network (simulated)": (example_network, {}, {}),
     }
-    load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng={1})"
+    load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng=0)"
     return {
-        title: Example(draw(rng=rng), roles, sizes, load.format(draw.__name__, rng))
+        title: Example(draw(rng=0), roles, sizes, load.format(draw.__name__))
         for title, (draw, roles, sizes) in listed.items()
     }
 

@@ -17,8 +17,8 @@ from reident.base import (
     check_instance,
     check_listed,
     check_mapping,
-    check_real,
     check_several,
+    check_share,
     check_text,
 )
 from reident.data._yaml import read_yaml, text_hint
@@ -184,8 +184,8 @@ def read_recipe(path: str | Path) -> Recipe:
     for name in ("keep", "withhold"):
         _check_names(getattr(recipe, name), name)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
-    check_real(recipe.limit, "limit", low=0, high=1)
-    check_real(recipe.tolerate, "tolerate", low=0, high=1)
+    check_share(recipe.limit, "limit")
+    check_share(recipe.tolerate, "tolerate")
     check_choice(recipe.intruder, "intruder", INTRUDERS)
     check_choice(recipe.impossible, "impossible", IMPOSSIBLE)
     for name in ("chain", "methods"):

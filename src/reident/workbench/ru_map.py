@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError, Parameters, check_integer, check_real
+from reident.base import ParameterError, Parameters, check_integer, check_real, check_share
 from reident.experiments.sweep import sweep
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
@@ -258,7 +258,7 @@ def plan(
     if data.network is not None and n_known is None and overlap is None:  # the worst case: all relations are known
         n_known, overlap = len(data.table), 1.0
     overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
-    limit = check_real(limit, "limit", low=0, high=1)
+    limit = check_share(limit, "limit")
     attacked = [parsed(spec, "attack", data.kind) for spec in attacks or _usual("attack", data)]
     measured = [parsed(spec, "metric", data.kind) for spec in utilities or _usual("metric", data)]
     for role, listed in (("attacks", attacked), ("utilities", measured)):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.base import DataError, IntArray, ParameterError, check_listed, check_seed, check_share
 from reident.methods import find
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON, Knowledge
@@ -118,11 +118,10 @@ def check(
         dataset = Dataset.of(original, **keywords)
     except DataError as error:
         raise DataError(str(error).replace("`data`", "`original`")) from None
-    limit = dataset.limit if limit is None else limit
+    limit = check_share(limit, "limit", dataset.limit)
     verdict = Verdict(
-        check_real(limit, "limit", low=0, high=1),
-        check_real(limit if limit_attribute is None else limit_attribute, "limit_attribute", low=0, high=1),
-        check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1),
+        limit, check_share(limit_attribute, "limit_attribute", limit),
+        check_share(tolerate, "tolerate", dataset.tolerate),
         check_seed(seed), _sha256(release),
     )  # fmt: skip
     for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
