@@ -117,6 +117,6 @@ def mask(records: pd.DataFrame, masking: str, amount: float, rng: Generator) -> 
 def _pram(values: pd.Series, share: float, rng: Generator) -> pd.Series:
     """Return the means of classes of equal count, of which a share is drawn anew."""
     classes = ((values.rank(method="first").to_numpy() - 1) * CLASSES // len(values)).astype(np.int64)
-    means = values.groupby(classes).mean().to_numpy(np.float64)
+    means = values.groupby(classes).mean().to_numpy(float)
     anew = rng.random(len(values)) < share
     return pd.Series(means[np.where(anew, rng.integers(len(means), size=len(values)), classes)], index=values.index)

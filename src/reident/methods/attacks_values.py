@@ -37,7 +37,7 @@ class _Shares:
     def of_persons(self, chosen: pd.DataFrame) -> tuple[IntArray, FloatArray]:
         """Return the value chosen for the row of each person, -1 for none, and its share."""
         each = chosen.set_index("row").reindex(self.of)
-        return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(np.float64)
+        return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(float)
 
     def outcome(
         self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str, base: Any = None
@@ -163,7 +163,7 @@ def similarity(
     code = shares.spread["code"]
     spread = shares.spread.assign(value=numbers[code], count=shares.spread["count"].where(~gaps[code], 0.0))
     rows = spread.groupby("row").agg({"value": ["min", "max"], "count": "sum", "total": "first"})
-    low, high, count, total = rows.reindex(shares.of).to_numpy(np.float64).T
+    low, high, count, total = rows.reindex(shares.of).to_numpy(float).T
     close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
     order = np.argsort(numbers)[: np.count_nonzero(~gaps)]

@@ -174,7 +174,7 @@ def _measure(knowledge: Knowledge, column: str) -> _Measure:
             return codes.astype(np.int64), beyond, True
 
     def differ(persons: IntArray, rows: IntArray) -> FloatArray:
-        return (~compared.agree(persons[:, None], rows)).astype(np.float64)
+        return (~compared.agree(persons[:, None], rows)).astype(float)
 
     return compared.record_codes, differ, False
 

@@ -250,7 +250,7 @@ class Knowledge:
 
 def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of a table, degrees."""
-    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
+    return table[LAT].to_numpy(float), table[LON].to_numpy(float)
 
 
 def have_places(table: pd.DataFrame) -> BoolArray:

@@ -155,12 +155,12 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
     for column in data.quasi:
         values = table[column]
         if column in data.numeric and is_numeric_dtype(values):
-            parts[column] = values.to_numpy(np.float64)
+            parts[column] = values.to_numpy(float)
             continue
         domain = pd.Index(data.table[column].unique())
         shares, codes = _covered(domain, values, data.hierarchies.get(column))
         if column in data.numeric:
-            parts[column] = (shares * domain.to_numpy(np.float64)[:, None]).sum(axis=0)[codes]
+            parts[column] = (shares * domain.to_numpy(float)[:, None]).sum(axis=0)[codes]
         else:
             for value in data.table[column].value_counts().index[:_MOST_VALUES]:
                 parts[f"{column}={value}"] = shares[domain.get_loc(value)][codes]
@@ -172,7 +172,7 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     numbers = numbers_of(data, table)
     if data.sensitive is not None and is_numeric_dtype(table[data.sensitive]):
         numbers = pd.concat([numbers, table[data.sensitive]], axis=1)
-    return numbers.to_numpy(np.float64)
+    return numbers.to_numpy(float)
 
 
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
@@ -220,8 +220,8 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     n_bins = min(n_bins, len(domain))
     if is_numeric_dtype(domain):
         if is_numeric_dtype(values):
-            return np.eye(n_bins)[_place(values.to_numpy(np.float64), domain, n_bins)]
-        bin_of = _place(domain.to_numpy(np.float64), domain, n_bins)
+            return np.eye(n_bins)[_place(values.to_numpy(float), domain, n_bins)]
+        bin_of = _place(domain.to_numpy(float), domain, n_bins)
     else:
         ranks = np.argsort(np.argsort([str(value) for value in domain]))
         bin_of = ranks * n_bins // len(domain)

@@ -152,7 +152,7 @@ def decimals_of(values: pd.Series) -> int | None:
     """
     if pd.api.types.is_integer_dtype(values):
         return 0
-    numbers = values.dropna().to_numpy(np.float64)
+    numbers = values.dropna().to_numpy(float)
     numbers = numbers[np.isfinite(numbers)]
     for digits in range(13):
         if np.array_equal(np.round(numbers, digits), numbers):
@@ -195,7 +195,7 @@ def read_numbers(
         return None
     thousands = "," if decimal == "." else "."
     joined = "\n".join(regular).replace(thousands, "").replace(decimal, ".").replace("+", "")
-    numbers = np.array(joined.split("\n")).astype(np.int64 if whole else np.float64).tolist()
+    numbers = np.array(joined.split("\n")).astype(np.int64 if whole else float).tolist()
     read, receipts = dict(zip(regular, numbers, strict=True)), []
     form = str if whole else "{:.15g}".format
     back = {cell: form(number).replace(".", decimal) for cell, number in read.items()}

@@ -127,7 +127,7 @@ def _codes_among(values: pd.Series) -> list[str]:
     counts = values.value_counts()
     if len(counts) < 3:
         return []
-    numbers = np.sort(counts.index.to_numpy(np.float64))
+    numbers = np.sort(counts.index.to_numpy(float))
     codes = [code for code in _NEGATIVE_CODES if numbers[0] == code and numbers[1] >= 0]
     top = numbers[-1]
     codes += [int(top)] if re.fullmatch(r"9{3,}\.0", str(top)) and numbers[-2] < top / 4 else []

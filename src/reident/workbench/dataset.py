@@ -98,11 +98,11 @@ class Dataset:
     _settings: Parameters = _SETTINGS
 
     def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **keywords: Any) -> None:
-        self.opened = data if isinstance(data, OpenedFile) else None
-        self.receipts = [] if self.opened is None else self.opened.receipts
+        self.opened: OpenedFile | None = None
+        self.receipts, proposed = list[str](), None
         self.marks, self.limit, self.tolerate = pd.DataFrame(), 0.25, 0.0
-        if self.opened is not None:
-            data = self.opened.data
+        if isinstance(data, OpenedFile):
+            self.opened, self.receipts, proposed, data = data, data.receipts, data.schema, data.data
         if isinstance(data, Relations):
             data, self.marks = data.network, data.marks
         if is_graph(data):
@@ -116,7 +116,7 @@ class Dataset:
         data = without_apostrophes(data) if len(data.columns) else data
         self.data = data.set_axis(np.arange(len(data)), axis=0)
         is_proposed = schema is None
-        schema = schema or (self.opened.schema if self.opened is not None else self._without_roles())
+        schema = schema or proposed or self._without_roles()
         unstated = {name: Column() for name in self.data.columns if name not in schema.columns}
         schema = replace(schema, columns={**schema.columns, **unstated})
         geometry = geometry_of(self.data)

@@ -100,7 +100,7 @@ class Explorer(Page):
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
         self.button = widgets.Button(description="Draw the map", button_style="primary")
-        self.check_button = widgets.Button(description="Check it by every attack", layout=widgets.Layout(width="auto"))
+        self.check_button = widgets.Button(description="Check it by every attack", layout={"width": "auto"})
         self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         on_change(self._offer, self.data)
@@ -114,15 +114,15 @@ class Explorer(Page):
         self._offer()
         results = widgets.VBox(
             [self.map, self.state, self.check_button, self.verdict, self.behind],
-            layout=widgets.Layout(flex="3 1 24rem", min_width="0"),
+            layout={"flex": "3 1 24rem", "min_width": "0"},
         )
         controls = widgets.VBox(
             [self.data, self.methods, self.ranges, self.repetitions, widgets.HBox([self.button, self.stop]),
              self.attack, self.utility, self.limit, self.tolerate],
-            layout=widgets.Layout(flex="1 1 20rem", min_width="0"),
+            layout={"flex": "1 1 20rem", "min_width": "0"},
         )  # fmt: skip
         unseen = spoken(self.state, self.verdict)
-        self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
+        self.widget = widgets.HBox([results, controls, unseen], layout={"flex_flow": "row wrap"})
 
     @property
     def _example(self) -> Example:
@@ -158,7 +158,7 @@ class Explorer(Page):
                     options=[(f"{value:g}", value) for value in values], value=values, rows=min(len(values), 6),
                     description=f"{entry.label}: {with_unit(entry.name, name)}",
                     style={"description_width": "initial"},
-                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+                    layout={"width": "100%", "max_width": "30rem", "flex_flow": "row wrap", "height": "auto"},
                 )  # fmt: skip
                 on_change(self._forget, control)
                 self._values[entry.name] = name, control

@@ -47,7 +47,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     Where values are themselves multiples of a larger unit, such as rounded to hundreds, the grid is ten times that
     unit.
     """
-    values = np.unique(before.dropna().to_numpy(np.float64))
+    values = np.unique(before.dropna().to_numpy(float))
     if not len(values):
         return after
     low, high = np.quantile(values, 0.05, method="lower"), np.quantile(values, 0.95, method="higher")
@@ -115,11 +115,11 @@ def with_coordinates(
 
     Fewer digits would undo a mask, and digits that depend on the true places would tell of them.
     """
-    lat, lon = after[LAT].to_numpy(np.float64), after[LON].to_numpy(np.float64)
+    lat, lon = after[LAT].to_numpy(float), after[LON].to_numpy(float)
     if is_projected := crs not in (None, "EPSG:4326"):
         lon, lat = projected(lat, lon, crs)
     else:
-        lon = longitudes_like(lon, before[places[1]].to_numpy(np.float64, na_value=np.nan))
+        lon = longitudes_like(lon, before[places[1]].to_numpy(float, na_value=np.nan))
     made = after.drop(columns=[LAT, LON])
     for name, values in zip(places, (lat, lon), strict=True):
         digits = decimals_of(before[name])
@@ -144,7 +144,7 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
     if len(old) < 2:
         return 1.0 - share if len(before) else 0.0
     if is_numeric(old) and is_numeric(new):
-        x, y = old.to_numpy(np.float64), new.to_numpy(np.float64)
+        x, y = old.to_numpy(float), new.to_numpy(float)
         if np.array_equal(x, y):
             return 1.0 - share
         spread = np.ptp(x) > 0 and np.ptp(y) > 0

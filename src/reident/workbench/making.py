@@ -243,7 +243,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> Row:
         return details
     target = units.map(pd.Series(one_each.index, index=units[one_each.index]))
     is_kept = target.isin(moved.table.index)
-    places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(np.float64)
+    places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(float)
     result.table, result.places = write_places(table[is_kept], *places.T), "moved"
     return details
 

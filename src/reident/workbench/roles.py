@@ -158,7 +158,7 @@ def place_notes(table: pd.DataFrame, schema: Any) -> list[str]:
         return notes + [f"{table.geometry.name}: {note}" for note in _odd_geometry(table.geometry)]
     if schema.places is not None:
         lat, lon = schema.places
-        north, east = table[[lat, lon]].astype(float).to_numpy(np.float64).T
+        north, east = table[[lat, lon]].astype(float).to_numpy(float).T
         note = _odd_places(north, east, f"--lat {lon} --lon {lat}", degrees=schema.crs in (None, "EPSG:4326"))
         return notes + [f"{lat}, {lon}: {line}" for line in note]
     return notes + [
@@ -353,7 +353,7 @@ def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
     survey = name & MEANING["weight"]
     if kind not in ("integer", "number") or not (survey or name & MEANING["weight of a survey or a body"]):
         return False
-    numbers = known.to_numpy(np.float64)
+    numbers = known.to_numpy(float)
     sure = survey or name & {"survey", "sample", "design", "person", "weights"}
     body = name & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"} or (not sure and 2 < np.median(numbers) < 150)
     return bool(not body and (numbers >= 0).all() and numbers.mean() > 0.9)

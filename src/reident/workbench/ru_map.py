@@ -170,10 +170,7 @@ class Plan:
 
     def frame(self, trials: pd.DataFrame) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
-        pairs = itertools.product(self.attacks, self.utilities)
-        parts = [
-            self._panel(trials, name, settings, utility, options) for (name, settings), (utility, options) in pairs
-        ]
+        parts = [self._panel(trials, *attack, *use) for attack, use in itertools.product(self.attacks, self.utilities)]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
         frame.attrs = {name: trials.attrs[name] for name in _ABOUT if name in trials.attrs}
@@ -200,12 +197,11 @@ class Plan:
             releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
             attack=f"{_labelled(attack, settings)}, {measure}", analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"label": "setting"})  # fmt: skip
-        chosen = [json.loads(text) for text in frame["setting"]]
-        pairs = list(zip(frame["method"], chosen, strict=True))
-        varying = {method: self._varying(method) for method, _ in pairs}
-        values = [valued([option[key] for key in varying[method]]) for method, option in pairs]
-        frame[["value", "label"]] = pd.DataFrame(values)
-        frame[["parameter", "unit"]] = [_parameter_and_unit(method, varying[method]) for method, _ in pairs]
+        described = []
+        for method, setting in zip(frame["method"], frame["setting"], strict=True):
+            names, chosen = self._varying(method), json.loads(setting)
+            described.append(valued([chosen[name] for name in names]) | _parameter_and_unit(method, names))
+        frame = frame.assign(**pd.DataFrame(described))
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -236,11 +232,11 @@ def with_unit(method: str, name: str) -> str:
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
 
 
-def _parameter_and_unit(method: str, names: Sequence[str]) -> tuple[str, str]:
+def _parameter_and_unit(method: str, names: Sequence[str]) -> dict[str, str]:
     """Return the parameter that varies and its unit; of several their names, each with its unit."""
     if len(names) == 1:
-        return names[0], find(method).parameter(names[0]).unit
-    return ", ".join(with_unit(method, name) for name in names), ""
+        return {"parameter": names[0], "unit": find(method).parameter(names[0]).unit}
+    return {"parameter": ", ".join(with_unit(method, name) for name in names), "unit": ""}
 
 
 def plan(

@@ -47,7 +47,7 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) 
         scale = (0.5 if mechanism.endswith("half the noise") else 1) / epsilon
         return np.asarray(100 + side + discrete_laplace(scale, 1.0, n, rng=rng) > 100, float)
     if mechanism == "randomised response":
-        return randomised_response(np.full(n, side == 1), epsilon=epsilon, rng=rng).responses.to_numpy(np.float64)
+        return randomised_response(np.full(n, side == 1), epsilon=epsilon, rng=rng).responses.to_numpy(float)
     if mechanism == "exponential mechanism":
         # One candidate's score falls by 1, all others rise by 1; the event is the choice of the first.
         scores = np.where(np.arange(CANDIDATES) == 0, 1.0 - side, float(side))

@@ -172,7 +172,7 @@ def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
             continue
         shares = sample[column].value_counts(normalize=True)
         labels = table[column].astype(str).value_counts(normalize=True)
-        cover = LabelReader(shares.index, labels.index).cover().astype(np.float64)
+        cover = LabelReader(shares.index, labels.index).cover().astype(float)
         spread = cover / np.maximum(cover.sum(axis=0), 1)
         errors.append(0.5 * np.abs(spread @ labels.to_numpy() - shares.to_numpy()).sum())
     return float(np.mean(errors))

@@ -105,7 +105,7 @@ def _compare(
     features: Features,
 ) -> None:  # fmt: skip
     """Compare one released column with the original's, by its role."""
-    role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
+    role = dataset.schema.columns[name].role
     column, true = values.name, dataset.data[name]
     own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
