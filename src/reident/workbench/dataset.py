@@ -283,7 +283,7 @@ class Dataset:
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchy of each column that states one."""
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
-        return hierarchies_of({**stated, **self.forms}, pd.DataFrame(self.data))
+        return hierarchies_of({**stated, **self.forms}, self.data)
 
     @cached_property
     def guarded(self) -> dict[str, list[Any]]:

@@ -169,7 +169,7 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(
             step.entry, step.settings, _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi),
-            pd.DataFrame(result.table), sensitive=dataset.first_sensitive, missing=missing,
+            result.table, sensitive=dataset.first_sensitive, missing=missing,
             later={name for other in later for name in other.get("columns", ())},
             left_out=any(other["records_left_out"] for other in later),
         )  # fmt: skip

@@ -251,11 +251,11 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    roles = propose(pd.DataFrame(data), types, places)
+    roles = propose(data, types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     schema = Schema(columns, crs=None if places is None else places["crs"])
     look += [*_headings(cells, data, types), *place_notes(data, schema)]
-    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
+    look += [*_same_values(data), *_few_numbers(data, types)]
     return OpenedFile(data, schema, dict(source), changes, look)
 
 

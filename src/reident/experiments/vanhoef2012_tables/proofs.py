@@ -41,12 +41,13 @@ def processing_excess(rng: Generator, n_draws: int = 200) -> float:
     return worst
 
 
-def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
+def guessable_breaches(rng: Generator, *, n_draws: int = 200) -> float:
     """Return the largest probability of breaches that leave the utility vector easier to guess than Claim 4.2 says.
 
-    W has min-entropy 3 `length` + `spare` or more; a breach is a function of the database, of `length` bits. Claim 4.2:
-    at most 2 ** -length of the breaches y leave W a min-entropy below `length` + `spare`.
+    W has min-entropy 3 length + 1 or more; a breach is a function of the database, of length = 2 bits. Claim 4.2: at
+    most 2 ** -length of the breaches y leave W a min-entropy below length + 1.
     """
+    length, spare = 2, 1
     n_words = 2 ** (3 * length + spare + 1)
     worst = 0.0
     for _ in range(n_draws):

@@ -170,7 +170,7 @@ def _read_records(
         verdict.findings.insert(0, unpaired)
         refuse_undeclared(verdict, declared, read.cells, dataset)
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
-        verdict.classes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
+        verdict.classes = pd.Series(class_sizes(read.cells[known])).value_counts().sort_index()
         return None
     assert rows is not None
     if not (dataset.quasi or dataset.has_places or declared.derived):
