@@ -140,9 +140,11 @@ def household_join(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome
     if knowledge.release.has_places and knowledge.has_places:
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
         near, weights = _nearest(knowledge, households, persons[heads])
-        everyone = Near(persons, near.rows[of_head], near.gaps[of_head], near.sizes[of_head], near.classes, near.cut)
+        everyone = Near(
+            knowledge, persons, near.rows[of_head], near.gaps[of_head], near.sizes[of_head], near.classes, near.cut
+        )
         description = f"{place_known(knowledge)}, and the members of each household"
-        return everyone.outcome(knowledge, weights[of_head], description)
+        return everyone.outcome(weights[of_head], description)
     columns = ", ".join(map(str, knowledge.unperturbed)) or "who"
     kinds, first = households.kinds[households.homes[persons]], _first_rows(households.groups)
     fits = households.fits()
@@ -171,9 +173,9 @@ def _nearest(knowledge: Knowledge, households: Together, heads: IntArray) -> tup
     classes = np.where(
         households.groups < 0, len(households.groups) + np.arange(len(households.groups)), households.groups
     )
-    near = Near(heads, rows, gaps, sizes, classes, cut)
+    near = Near(knowledge, heads, rows, gaps, sizes, classes, cut)
     if households.by_place and law_of(knowledge):
-        return near, law(near, knowledge) * sizes
+        return near, law(near) * sizes
     return near, posterior(near, 2)
 
 

@@ -31,26 +31,26 @@ def nearest_place(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     -----
     How sure the claim is follows from the gaps themselves: the size of normal noise that makes the release likeliest.
     """
-    near = near_places(knowledge, knowledge.sample(rng))
+    near = near_places(knowledge, rng)
     description = f"{place_known(knowledge)}, not the method, and takes the nearest place of the same labels"
-    return near.outcome(knowledge, posterior(near, 2), description)
+    return near.outcome(posterior(near, 2), description)
 
 
 def place_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Give every known person another released place of the same labels, all together as near as possible."""
-    near = near_places(knowledge, knowledge.sample(rng))
-    weights = law(near, knowledge) if law_of(knowledge) else posterior(near, 2)
+    near = near_places(knowledge, rng)
+    weights = law(near) if law_of(knowledge) else posterior(near, 2)
     description = f"{place_known(knowledge)} of all persons, and assigns the places one to one"
-    return near.outcome(knowledge, weights, description, one_to_one=True)
+    return near.outcome(weights, description, one_to_one=True)
 
 
 def known_mask(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Weigh the released places of the same labels by the law of the mask; method known (Kerckhoffs' principle)."""
     if not law_of(knowledge):
         raise NotApplicable(f"the law by which {knowledge.release.method!r} moves places is not known")
-    near = near_places(knowledge, knowledge.sample(rng), k=256)
+    near = near_places(knowledge, rng, k=256)
     description = f"{place_known(knowledge)}, and the method with its parameters"
-    return near.outcome(knowledge, law(near, knowledge), description)
+    return near.outcome(law(near), description)
 
 
 #: Places closer than this are one, km.
@@ -65,17 +65,18 @@ def law_of(knowledge: Knowledge) -> str:
     return next((entry.law for entry in entries("anonymiser") if entry.name == method), "")
 
 
-def law(near: Near, knowledge: Knowledge) -> FloatArray:
+def law(near: Near) -> FloatArray:
     """Return the probabilities of the candidates under the law of the release's method."""
-    weights = _LAWS[law_of(knowledge)](near, knowledge)
+    weights = _LAWS[law_of(near.knowledge)](near)
     return ratio(weights, weights.sum(axis=1, keepdims=True))
 
 
-def _normal_degrees(near: Near, knowledge: Knowledge) -> FloatArray:
+def _normal_degrees(near: Near) -> FloatArray:
     """Return the densities of normal noise on latitude and longitude.
 
     Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
     """
+    knowledge = near.knowledge
     sigma = max(float(knowledge.release.options["sigma_deg"]), 1e-9)
     apart = np.zeros(near.gaps.shape)
     for column in (LAT, LON):
@@ -87,18 +88,18 @@ def _normal_degrees(near: Near, knowledge: Knowledge) -> FloatArray:
     return np.exp(exponent)
 
 
-def _ring(near: Near, knowledge: Knowledge) -> FloatArray:
+def _ring(near: Near) -> FloatArray:
     """Return 1 for the candidates between two radii."""
-    release = knowledge.release
-    inner = float(release.options.get("inner_m", 0.0)) / 1000
-    outer = float(release.options.get("outer_m", release.options.get("radius_m", 0.0))) / 1000
+    options = near.knowledge.release.options
+    inner = float(options.get("inner_m", 0.0)) / 1000
+    outer = float(options.get("outer_m", options.get("radius_m", 0.0))) / 1000
     return ((near.gaps >= inner - _SAME_KM) & (near.gaps <= outer + _SAME_KM)).astype(float)
 
 
-def _cell(near: Near, knowledge: Knowledge) -> FloatArray:
+def _cell(near: Near) -> FloatArray:
     """Return 1 for the candidates at the nearest centre of a cell, if the home may lie in that cell."""
     nearest = near.gaps.min(axis=1, keepdims=True)
-    reach = float(knowledge.release.options["cell_m"]) / 1000 * 2**-0.5 * 1.01
+    reach = float(near.knowledge.release.options["cell_m"]) / 1000 * 2**-0.5 * 1.01
     return ((near.gaps <= nearest + _SAME_KM) & (nearest <= reach)).astype(float)
 
 

@@ -122,10 +122,9 @@ def record_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
 
 def _nearest(knowledge: Knowledge, rng: Generator, description: str, *, one_to_one: bool = False) -> Outcome:
     columns = needs_table(knowledge)
-    near, n_numbers = near_records(knowledge, knowledge.sample(rng))
+    near, n_numbers = near_records(knowledge, rng)
     description = f"{knows(columns)}, and {description}"
-    return near.outcome(
-        knowledge, posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
+    return near.outcome(posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
     )  # fmt: skip
 
 
@@ -286,10 +285,10 @@ def nearest_in_class(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     noisy = [column for column in columns if column not in knowledge.unperturbed]
     if not noisy or len(noisy) == len(columns):
         raise NotApplicable("it needs columns that form classes and others with noise inside them")
-    near, _ = near_records(knowledge, knowledge.sample(rng))
+    near, _ = near_records(knowledge, rng)
     persons = np.repeat(near.persons, near.rows.shape[1])
     agrees = knowledge.agreement.holds(persons, near.rows.ravel()).reshape(near.rows.shape)
     rows, gaps = np.where(agrees, near.rows, -1), np.where(agrees, near.gaps, np.inf)
     inside = replace(near, rows=rows, gaps=gaps, sizes=near.sizes * agrees, cut=np.zeros_like(near.cut))
     description = f"{knows(columns)}, and takes the nearest value of the class"
-    return inside.outcome(knowledge, posterior(inside, len(noisy), power=1), description)
+    return inside.outcome(posterior(inside, len(noisy), power=1), description)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
 from reident.methods.outcome import Outcome, record_outcome
@@ -35,6 +36,7 @@ class Near:
 
     Attributes
     ----------
+    knowledge : Knowledge
     persons : ndarray of int64, shape (m,)
         Rows of the known file.
     rows : ndarray of int64, shape (m, k)
@@ -49,6 +51,7 @@ class Near:
         Whether there are further candidates beyond these.
     """
 
+    knowledge: Knowledge
     persons: IntArray
     rows: IntArray
     gaps: FloatArray
@@ -62,34 +65,32 @@ class Near:
             self, **{name: getattr(self, name)[which] for name in ("persons", "rows", "gaps", "sizes", "cut")}
         )
 
-    def is_true(self, truth: IntArray) -> FloatArray:
+    def is_true(self) -> FloatArray:
         """Return for each candidate whether the person's record is among those it stands for."""
-        true_rows = truth[self.persons]
+        true_rows = self.knowledge.truth[self.persons]
         true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
         return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
-    def outcome(
-        self, knowledge: Knowledge, weights: FloatArray, assumption: str, *, one_to_one: bool = False
-    ) -> Outcome:
+    def outcome(self, weights: FloatArray, assumption: str, *, one_to_one: bool = False) -> Outcome:
         """Claim for each person the likeliest candidate, or that of the likeliest assignment of all one to one.
 
         Weights are of all the records that a candidate stands for together. Ties share.
         """
-        size, is_true = np.maximum(self.sizes, 1), self.is_true(knowledge.truth)
+        size, is_true = np.maximum(self.sizes, 1), self.is_true()
         each = weights / size
         if one_to_one:
             assigned = assign(self, weights)
             chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
             rows = np.where(assigned >= 0, self.rows[chosen], -1)
             right = np.where(assigned >= 0, is_true[chosen] / size[chosen], 0.0)
-            return record_outcome(knowledge, self.persons, rows, each[chosen], right, assumption)
+            return record_outcome(self.knowledge, self.persons, rows, each[chosen], right, assumption)
         best = each.max(axis=1)
         top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
         tied = (top * self.sizes).sum(axis=1)
         right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
         confidence = ratio(best, weights.sum(axis=1))
         rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
-        return record_outcome(knowledge, self.persons, rows, confidence, right, assumption)
+        return record_outcome(self.knowledge, self.persons, rows, confidence, right, assumption)
 
 
 def nearest_among(
@@ -119,20 +120,21 @@ def nearest_among(
     return near, gaps, cut
 
 
-def near_places(knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
-    """Return the released places nearest to each person's among the records with agreeing labels, in km."""
+def near_places(knowledge: Knowledge, rng: Generator, k: int = MOST_NEAR) -> Near:
+    """Return the released places nearest to those of sampled persons among the records with agreeing labels, in km."""
     released, homes = (unit_vectors(*places_of(table)) for table in (knowledge.release.table, knowledge.known))
-    agree = knowledge.agreement
+    agree, persons = knowledge.agreement, knowledge.sample(rng)
     rows, gaps, cut = nearest_among(released, homes[persons], agree.groups[persons], agree.candidates(), k)
-    return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
+    return Near(knowledge, persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
-def near_records(knowledge: Knowledge, persons: IntArray) -> tuple[Near, int]:
-    """Return the released records nearest in all quasi-identifiers, and the number of columns that are numbers.
+def near_records(knowledge: Knowledge, rng: Generator) -> tuple[Near, int]:
+    """Return the records nearest to sampled persons in all quasi-identifiers, and how many columns are numbers.
 
     Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
+    persons = knowledge.sample(rng)
     measures = knowledge.once("measures", lambda: [_measure(knowledge, column) for column in knowledge.compared])
     classes, n_classes = class_ids([labels for labels, _, _ in measures])
     row_of = first_rows(classes, n_classes)
@@ -141,14 +143,14 @@ def near_records(knowledge: Knowledge, persons: IntArray) -> tuple[Near, int]:
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     step = max(1, _CELLS // n_classes)
     for start in range(0, len(persons), step):
-        chunk = np.arange(start, min(len(persons), start + step))
+        chunk = slice(start, start + step)
         total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
-            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))
+            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(total), 1))
         )
         nearest_rows[chunk], gaps[chunk] = nearest, np.take_along_axis(total, nearest, axis=1)
     cut = np.full(len(persons), n_classes > k)
-    near = Near(persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
+    near = Near(knowledge, persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
     return near, sum(is_number for _, _, is_number in measures)
 
 
