@@ -9,6 +9,8 @@ from reident.methods._entry import Entry
 
 # -- anonymisers -------------------------------------------------------------------------------------------------------
 
+#: Sizes of classes.
+_SIZES: dict[str, Any] = {"start": {"k": 5}, "grid": {"k": (2, 5, 10, 25)}}
 _K_ANONYMOUS = "every released record shares its quasi-identifiers with at least {others} others"
 
 
@@ -78,13 +80,11 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "k_anonymity", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
-        fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
-        guarantee=_K_ANONYMOUS, classes=True,
+        fixed={"method": "ola"}, **_SIZES, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "anonymisation:k_anonymise",
-        fixed={"method": "mondrian"}, takes="suppression_limit", start={"k": 5},
-        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
+        fixed={"method": "mondrian"}, takes="suppression_limit", **_SIZES, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "k_epsilon", "(k, epsilon)-anonymity", "Holohan et al. (2017), Algorithm 1", "k_epsilon:k_epsilon_anonymise",
@@ -114,7 +114,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _network(
         "degree_anonymity", "k-degree anonymity", "Vanhoef (2012), chapter 9; Liu and Terzi (2008)",
-        "degree_anonymity:degree_anonymise", start={"k": 5}, grid={"k": (2, 5, 10, 25)},
+        "degree_anonymity:degree_anonymise", **_SIZES,
         guarantee="every node shares its degree with at least {others} others; nothing is promised about neighbours",
     ),
     _network("naive", "other names only", "Vanhoef (2012), Definition 8.1", "perturbation:naive_anonymise"),
@@ -147,7 +147,7 @@ def _attack(
 _by_table = partial(_attack, "table", "tables", "labels")
 _by_value = partial(_attack, "table", "values", "labels sensitive")
 _by_place, _by_network = partial(_attack, "places", "places", "points"), partial(_attack, "network", "networks", "")
-_by_distance = partial(_attack, "places", "distances", "")
+_by_distance = partial(_attack, "places", "distances", "", measure="precision")
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right.
 ATTACKS: tuple[Entry, ...] = (
@@ -202,30 +202,31 @@ ATTACKS: tuple[Entry, ...] = (
     _by_place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
     _by_place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)", also="earlier"),
     _by_distance(
-        "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision", usual="places",
+        "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", usual="places",
         also="labels",
     ),
     _by_distance(
         "common_subgraph", "linkage by labels and distances",
-        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision", usual="places",
+        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", usual="places",
         by_pairs=True, seconds=25.0,
     ),
     _by_distance(
-        "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision",
+        "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5",
         by_pairs=True, seconds=25.0, function="common_subgraph", start={"gamma": 0.9},
     ),
     _by_distance(
-        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
+        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)",
     ),
     _by_distance(
-        "registration", "location of all by their shape", "registration of point clouds", measure="precision",
+        "registration", "location of all by their shape", "registration of point clouds",
         seconds=8.0,
     ),
     _by_distance(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
-        measure="precision",
     ),
-    _by_distance("population", "location by where people live", "beyond Kroll and Schnell (2016)", seconds=4.0),
+    _by_distance(
+        "population", "location by where people live", "beyond Kroll and Schnell (2016)", measure="risk", seconds=4.0
+    ),
     _by_network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
     _by_network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
     _by_network(
