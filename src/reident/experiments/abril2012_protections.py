@@ -64,7 +64,7 @@ def leakage_trial(
             "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
             "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
             "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
-            "leading_group": int(leaks.argmax()) + 1, "leak": leaks.max(),
+            "leading_group": leaks.argmax() + 1, "leak": leaks.max(),
         }, leaks  # fmt: skip
 
     rows = []

@@ -143,7 +143,7 @@ def released(
     """Return the values and classes of a k-anonymous version that noise is added to, without suppressed records."""
     classes = anonymous(chosen, method, k, loss, limit).classes
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=float)
-    order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
+    order = np.lexsort((values, classes))[(classes < 0).sum() :]  # sorted once, for the measures
     return values[order], classes[order]
 
 
@@ -181,7 +181,7 @@ def trial(
         gone = suppress(confidence=confidence)
         remaining = attack.linked[~gone.suppressed]
         more = {"confidence": confidence, "suppressed": gone.share}
-        more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
+        more["linking_risk"] = remaining.mean() if remaining.size else 0.0
         if confidence == 0.99:
             more["suppressed_formula"] = suppress(confidence=confidence, centre="original").share
         rows.append(row | more)

@@ -191,7 +191,7 @@ def trial(
         "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
         "effective_size": effective_size(files, reference_set_size, default_rng(dataset)),
     }
-    search_seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
+    search_seed = rng.integers(2**32)  # the same for each alpha, so that a further alpha changes no other row
     return [
         {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(search_seed)), **common}
         for alpha in alphas
@@ -215,7 +215,7 @@ def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, st
     for search, members, is_optimal in (
         ("published", published.vertices, published.is_optimal), ("strong", strong_clique, strong.is_optimal),
     ):  # fmt: skip
-        n_true = int(is_true[np.array(members, dtype=np.int64)].sum())
+        n_true = is_true[np.array(members, dtype=np.int64)].sum()
         row[f"{search}_precision"] = n_true / max(len(members), 1)
         row[f"{search}_recall"] = n_true / max(len(files.truth), 1)
         row |= {f"{search}_n_links": len(members), f"{search}_is_optimal": is_optimal}
@@ -242,7 +242,7 @@ def utility_trial(
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
-    centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
+    centre = great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin()
     both = files.original_km, released_km
     true, released = _true_uses(files, dataset), _uses(released_km, files, dataset)
     return {

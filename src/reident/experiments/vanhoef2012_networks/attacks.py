@@ -68,8 +68,8 @@ def active(
         "success": _finds_all(result, truth, len(plan.links)),
         "n_tree": result.n_tree,
         "n_first": (released.degrees == plan.degrees[0]).sum(),
-        "auc_degree": visible.degree if visible else float("nan"),
-        "auc_clustering": visible.clustering if visible else float("nan"),
+        "auc_degree": visible.degree if visible else np.nan,
+        "auc_clustering": visible.clustering if visible else np.nan,
     }
 
 

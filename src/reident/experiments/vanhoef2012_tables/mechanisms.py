@@ -90,7 +90,7 @@ def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000,
         risk = _guess_counts(answer.scale, games, rng)
     shares = estimate.clip(lower=0)
     shares = shares / shares.sum() if shares.sum() > 0 else shares
-    utility, nothing = (1 - 0.5 * float((guess - truth).abs().sum()) for guess in (shares, 1 / m))
+    utility, nothing = (1 - 0.5 * (guess - truth).abs().sum() for guess in (shares, 1 / m))
     return {"gain": max(0.0, 2 * risk - 1), "utility": utility, "utility_nothing": nothing}
 
 
