@@ -242,7 +242,7 @@ def utility_trial(
     released_km = embed(files, n_reference_sets, reference_set_size, rng)
     lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
     middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
-    centre = great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin()
+    centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
     both = files.original_km, released_km
     true, released = _true_uses(files, dataset), _uses(released_km, files, dataset)
     return {

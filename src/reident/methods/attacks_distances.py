@@ -101,7 +101,7 @@ def _distances(
     order = rng.permutation(len(knowledge.known))
     partners = knowledge.agreement.counts() if shared else np.full(len(order), len(knowledge.release.table))
     several = np.searchsorted(np.cumsum(partners[order]), pairs, side="right")
-    persons = np.sort(order[: min(int(several), _PERSONS)])
+    persons = np.sort(order[: min(several, _PERSONS)])
     fewer, background = knowledge.of(persons), background.iloc[persons]
     rows = np.flatnonzero(released["labels"].isin(background["labels"]))
     if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:

@@ -77,7 +77,7 @@ def _normal_degrees(near: Near) -> FloatArray:
     Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
     """
     knowledge = near.knowledge
-    sigma = max(float(knowledge.release.options["sigma_deg"]), 1e-9)
+    sigma = max(knowledge.release.options["sigma_deg"], 1e-9)
     apart = np.zeros(near.gaps.shape)
     for column in (LAT, LON):
         known_degrees = knowledge.known[column].to_numpy(float)[near.persons][:, None]
@@ -91,15 +91,15 @@ def _normal_degrees(near: Near) -> FloatArray:
 def _ring(near: Near) -> FloatArray:
     """Return 1 for the candidates between two radii."""
     options = near.knowledge.release.options
-    inner = float(options.get("inner_m", 0.0)) / 1000
-    outer = float(options.get("outer_m", options.get("radius_m", 0.0))) / 1000
+    inner = options.get("inner_m", 0.0) / 1000
+    outer = options.get("outer_m", options.get("radius_m", 0.0)) / 1000
     return ((near.gaps >= inner - _SAME_KM) & (near.gaps <= outer + _SAME_KM)).astype(float)
 
 
 def _cell(near: Near) -> FloatArray:
     """Return 1 for the candidates at the nearest centre of a cell, if the home may lie in that cell."""
     nearest = near.gaps.min(axis=1, keepdims=True)
-    reach = float(near.knowledge.release.options["cell_m"]) / 1000 * 2**-0.5 * 1.01
+    reach = near.knowledge.release.options["cell_m"] / 1000 * 2**-0.5 * 1.01
     return ((near.gaps <= nearest + _SAME_KM) & (nearest <= reach)).astype(float)
 
 

@@ -72,7 +72,7 @@ def _weighed(knowledge: Knowledge, sensitive: str) -> _Shares:
     codes, values = encode_column(knowledge.release.table[sensitive].astype(object))
     inside = agreement.classes >= 0
     shape = len(agreement.sizes), len(values)
-    table = coo_array((np.ones(int(inside.sum())), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
+    table = coo_array((np.ones(inside.sum()), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
     agree, of = agreement.patterns()
     counts = (agree @ table).tocoo()
     spread = pd.DataFrame({"row": counts.row.astype(np.int64), "code": counts.col, "count": counts.data})
@@ -159,7 +159,7 @@ def similarity(
     gaps = pd.isna(shares.labels)
     if gaps.all() or not np.isfinite(numbers[~gaps]).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
-    reach = width * float(np.ptp(numbers[~gaps]))
+    reach = width * np.ptp(numbers[~gaps])
     code = shares.spread["code"]
     spread = shares.spread.assign(value=numbers[code], count=shares.spread["count"].where(~gaps[code], 0.0))
     rows = spread.groupby("row").agg({"value": ["min", "max"], "count": "sum", "total": "first"})
@@ -170,7 +170,7 @@ def similarity(
     mass, line = np.concatenate([[0.0], np.cumsum(shares.prior[order])]), numbers[order]
     ends = np.searchsorted(line, line + reach, side="right")
     likely = mass[np.searchsorted(line, high, side="right")] - mass[np.searchsorted(line, low)]
-    base = np.where(close, likely, float((mass[ends] - mass[np.arange(len(order))]).max()))
+    base = np.where(close, likely, (mass[ends] - mass[np.arange(len(order))]).max())
     claim = np.array(
         [f"{a:g} to {b:g}" if is_close else None for a, b, is_close in zip(low, high, close, strict=True)], object
     )
@@ -206,7 +206,7 @@ def background_knowledge(
     last = spread.assign(share=counts / spread["total"]).drop_duplicates("row", keep="last")
     claim, confidence = shares.of_persons(last)
     found = np.isin(n * shares.of + shares.truth, n * spread["row"] + spread["code"]) & (shares.truth >= 0)
-    guess = float(np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum())
+    guess = np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum()
     description = f"rules out {excluded} wrong value(s) of each person"
     return shares.outcome(knowledge, np.where(found, shares.truth, claim), confidence, description, guess)
 
@@ -222,7 +222,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> O
     from reident.tables.intersection import intersection_attack
 
     columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
-    others = list(knowledge.earlier)
+    others = knowledge.earlier
     if not others and knowledge.repeat is not None:
         rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
         others = [knowledge.repeat(rng, rows=np.sort(rows))]

@@ -176,8 +176,8 @@ def touched(entry: Entry, data: Any) -> list[str]:
     """Return the columns that an anonymiser changes; none for places, since the place is moved."""
     names = entry.signature
     if {"columns", "groups"} & set(names):
-        return list(data.numeric)
-    return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []
+        return data.numeric
+    return data.quasi if {"quasi", "k_quasi"} & set(names) else []
 
 
 # -- return values -----------------------------------------------------------------------------------------------------

@@ -166,14 +166,14 @@ def _measure(knowledge: Knowledge, column: str) -> _Measure:
         codes, labels = pd.factorize(knowledge.release.table[column].astype(object), use_na_sentinel=False)
         ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2)
         if not np.isnan(ends).any():
-            scale = float(np.ptp(numbers[np.isfinite(numbers)])) or 1.0
+            scale = np.ptp(numbers[np.isfinite(numbers)]) or 1.0
             known, (low, high) = numbers / scale, ends[codes].T / scale
 
             def beyond(persons: IntArray, rows: IntArray) -> FloatArray:
                 x = known[persons][:, None]
                 return np.nan_to_num(np.clip(np.maximum(low[rows] - x, x - high[rows]), 0, 1))
 
-            return codes.astype(np.int64), beyond, True
+            return codes, beyond, True
 
     def differ(persons: IntArray, rows: IntArray) -> FloatArray:
         return (~compared.agree(persons[:, None], rows)).astype(float)
@@ -213,7 +213,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
 def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
     """Return the size of the noise, in the gaps' unit, at which they are likeliest."""
     finite = near.gaps[np.isfinite(near.gaps)]
-    smallest, largest = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
+    smallest, largest = (finite[finite > 0].min(), finite.max()) if (finite > 0).any() else (1.0, 1.0)
     best, chosen = -np.inf, smallest / 10
     for scale in np.geomspace(smallest / 10, max(largest, smallest), 48) if dimensions else ():
         density = near.sizes * np.exp(-0.5 * (near.gaps / scale) ** power)
@@ -222,9 +222,9 @@ def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
         # Beyond the last candidate the sum would grow with the scale: without it small scales would look likelier.
         likelihoods = np.logaddexp(likelihoods, _beyond(near, scale, dimensions, power)) - dimensions * np.log(scale)
         absent = np.log(_ABSENT) - dimensions * np.log(largest)
-        total = float(np.logaddexp(np.log(1 - _ABSENT) + likelihoods, absent).sum())
+        total = np.logaddexp(np.log(1 - _ABSENT) + likelihoods, absent).sum()
         if total > best:
-            best, chosen = total, float(scale)
+            best, chosen = total, scale
     return chosen
 
 

@@ -134,7 +134,7 @@ def _check_entry(entry: Entry) -> None:
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which the package has")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
-    check_choice(entry.form, "form", list(RELEASES) if entry.role == "anonymiser" else list(CALLS))
+    check_choice(entry.form, "form", RELEASES if entry.role == "anonymiser" else CALLS)
     if entry.role != "anonymiser":
         return
     bound = {*NAMES, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}

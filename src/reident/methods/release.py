@@ -269,7 +269,7 @@ def value_ids(columns: Sequence[Any]) -> IntArray:
 
 def own_numbers(column: pd.Series) -> IntArray:
     """Return a number for each value of a column, and another one for each cell that is missing."""
-    codes = pd.factorize(column)[0].astype(np.int64)
+    codes = pd.factorize(column)[0]
     missing = codes < 0
     codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
     return codes

@@ -195,7 +195,7 @@ def _plain(domain: pd.Index, hierarchy: Any) -> bool:
 
 
 def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
-    low, span = float(domain.min()), float(domain.max()) - float(domain.min())
+    low, span = domain.min(), domain.max() - domain.min()
     place = np.floor((np.nan_to_num(values, nan=low) - low) / span * n_bins) if span else np.zeros(len(values))
     return np.clip(place, 0, n_bins - 1).astype(np.int64)
 

@@ -238,7 +238,7 @@ def assess(
         If a column is absent, there is nothing to assess (no quasi-identifier, place or network), or fewer than 20
         complete records remain.
     """
-    draws = DRAWS[check_choice(profile, "profile", list(DRAWS))]
+    draws = DRAWS[check_choice(profile, "profile", DRAWS)]
     dataset = Dataset.of(data, **keywords)
     limit = check_share(limit, "limit", dataset.limit)
     tolerate = check_share(tolerate, "tolerate", dataset.tolerate)

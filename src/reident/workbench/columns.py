@@ -182,7 +182,7 @@ def _without_codes(column: pd.Series, missing: Sequence[str] | None) -> Typed:
     absent = column.astype(str).isin(set(missing or ())) & column.notna()
     if absent.any():
         column = (column.astype("Int64") if kind == "integer" else column).mask(absent)
-        receipts.append(f"{', '.join(map(repr, missing or ()))} read as missing ({int(absent.sum())} records)")
+        receipts.append(f"{', '.join(map(repr, missing or ()))} read as missing ({absent.sum()} records)")
     return Typed(column, kind, receipts, _codes_among(column.dropna()))
 
 

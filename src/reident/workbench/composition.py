@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,7 @@ def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Ou
 
 def codes_of(column: pd.Series) -> IntArray:
     """Return the cells of a column as a stranger reads them: equal texts are equal, a missing cell is a value."""
-    codes: IntArray = pd.factorize(texts_of(column).fillna(""))[0].astype(np.int64)
-    return codes
+    return pd.factorize(texts_of(column).fillna(""))[0]
 
 
 def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
@@ -74,7 +73,7 @@ def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
         several = frame[frame.duplicated("key", keep=False)].groupby("key")["shift"].nunique()
         if len(several) and (several == 1).mean() >= _CONSTANT:
             start = pd.Series(shown).groupby(group).transform("min").to_numpy()
-            made.append(pd.factorize(np.round(shown - start, 6))[0].astype(np.int64))
+            made.append(pd.factorize(np.round(shown - start, 6))[0])
     return made
 
 
@@ -99,7 +98,7 @@ def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
 def counted_guarantee(
     entry: Entry,
     settings: Mapping[str, Any],
-    columns: Sequence[str],
+    columns: list[str],
     table: pd.DataFrame,
     *,
     sensitive: str | None = None,
@@ -121,19 +120,19 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, is_promised = table[list(columns)], not set(columns) & set(later) and not left_out
-    blank = suppressed_rows(cells, list(columns), "*")
+    cells, is_promised = table[columns], not set(columns) & set(later) and not left_out
+    blank = suppressed_rows(cells, columns, "*")
     if blank.all():
         return guarantee(entry, settings)
-    smallest = int(class_sizes(cells)[~blank].min())
+    smallest = class_sizes(cells)[~blank].min()
     listed = ", ".join(map(str, columns))
     sentence = (
         f"every released record shares {listed} with at least {smallest - 1} others, counted on the released cells"
     )
-    sentence += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    sentence += f"; {blank.sum()} records are suppressed whole and aside" if blank.any() else ""
     sentence += f"; fewer than k = {k}, since a later step left records out" if left_out and smallest < k else ""
     if is_promised and smallest < k:
-        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else smallest
+        loose = class_sizes(cells, wildcards=True).min() if missing == "wildcard" else smallest
         if loose < k:
             raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {listed} has {loose}"))
         sentence += (
@@ -147,7 +146,7 @@ def counted_guarantee(
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
         kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
-        real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
+        real = l_diversity(whole, columns, sensitive, **kind, suppressed_label=label)
         if is_promised and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
         sentence += f"; each class has at least {real:g} values of {sensitive}"
@@ -156,7 +155,7 @@ def counted_guarantee(
         distance = settings.get("distance") or "equal"
         if distance == "hierarchical":
             return sentence
-        real = t_closeness(whole, list(columns), sensitive, distance=distance, suppressed_label=label)
+        real = t_closeness(whole, columns, sensitive, distance=distance, suppressed_label=label)
         if is_promised and real > t + 1e-9:
             raise DataError(_broken(entry, f"t = {t:g}", f"a class lies {real:.2f} from all values of {sensitive!r}"))
         sentence += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"

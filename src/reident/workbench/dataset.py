@@ -138,7 +138,7 @@ class Dataset:
         self.public = dict(settings["public"] or {})
         tables = {name: settings[name] for name in ("register", "control")}
         self.register, self.control = (None if t is None else check_table(t, name) for name, t in tables.items())
-        self.earlier = list(check_listed(settings["earlier"], "earlier"))
+        self.earlier = check_listed(settings["earlier"], "earlier")
         self.must_keep = check_several(settings["must_keep"], "must_keep")
         self.epsilon_quasi = check_columns(
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0

@@ -286,8 +286,8 @@ class Explorer(Page):
         ax.plot(
             *np.stack([persons[~right], records[~right]]).transpose(2, 0, 1), "-", color="tab:orange", linewidth=0.8
         )
-        ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
-        ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
+        ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {right.sum()}")
+        ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {(~right).sum()}")
         ax.set(xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.legend()
         return f'<img alt="persons that the attack finds" src="{picture(figure, dpi=90)}">'

@@ -206,9 +206,7 @@ def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> 
         live[live] = pd.to_numeric(text[live], errors="coerce").isna()
         if live.any():
             plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
-            receipts.append(
-                f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
-            )
+            receipts.append(f"{name}: {live.sum()} cells that a spreadsheet would execute stand behind an apostrophe")
     plain.columns = [f"'{name}" if name.startswith(_FORMULA) else name for name in plain.columns]
     options = {"sep": dialect.get("separator") or ",", "decimal": dialect.get("decimal") or ".", "index": False}
     encoding = dialect.get("encoding") or "utf-8"

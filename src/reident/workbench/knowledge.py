@@ -98,7 +98,7 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
         return None
     every = len(names) <= ALL
     n_subsets = np.cumsum([math.comb(len(names), k) for k in range(1, UP_TO + 1)])
-    size = len(names) if every else max(1, int((n_subsets <= MOST).sum()))
+    size = len(names) if every else max(1, (n_subsets <= MOST).sum())
     value = _values(knowledge, limit, int(generator.integers(2**31)))
     tried = [subset for k in range(1, size + 1) for subset in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
@@ -136,8 +136,8 @@ def _values(knowledge: Knowledge, limit: float, seed: int) -> _Value:
         sure = ratio(1.0, counts)
         right = sure * result.holds(persons, reduced.truth[persons])
         sure, right = (pd.Series(subset).groupby(reduced.who[persons], sort=False).max() for subset in (sure, right))
-        above = float((sure > limit + 1e-12).mean())
-        return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max())}
+        above = (sure > limit + 1e-12).mean()
+        return {"risk": right.mean(), "share_above_limit": above, "worst": sure.max()}
 
     def placed(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known]
@@ -221,10 +221,10 @@ def population_of(knowledge: Knowledge, judged: RiskReport) -> Population | None
         return None
     model = individual_risks(knowledge)
     weights, risks, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
-    total = float(weights.sum())
+    total = weights.sum()
     return Population(
-        total, float(weights[above].sum()) / total, float(risks.mean()), float(risks.max()),
-        float(weights[risks > judged.limit + 1e-12].sum()) / total,
+        total, weights[above].sum() / total, risks.mean(), risks.max(),
+        weights[risks > judged.limit + 1e-12].sum() / total,
     )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def group_notes(
         )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
-        n_above = int(judged.persons["above"].sum())
+        n_above = judged.persons["above"].sum()
         for_another = f": {judged.by_household} of the {n_above} persons above the limit are so for another member"
         notes.append(
             f"Finding one member of a household finds them all ({n} households){for_another if n_above else ''}."

@@ -269,7 +269,7 @@ def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
 
 def _same_values(table: pd.DataFrame) -> list[str]:
     """Return notes about records that are equal, and about columns that correspond, such as postcodes and towns."""
-    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table}
+    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0] for name in table}
     n = len(table) - class_ids(list(codes.values()))[1] if codes else 0
     notes = [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
     names = [name for name, code in codes.items() if _FEWEST_SAME <= code.max(initial=-1) + 1 <= len(table) / 2]

@@ -70,7 +70,7 @@ class Pipeline:
         if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
             raise ParameterError(f"`steps` must be steps, as `Step` makes them, got {steps!r}")
         self.steps = list(steps)
-        check_choice(self.missing, "missing", tuple(MISSING))
+        check_choice(self.missing, "missing", MISSING)
         self.keep, self.withhold = check_several(self.keep, "keep"), check_several(self.withhold, "withhold")
         if not self.steps:
             raise ParameterError("`steps` must have at least one step: name a method, or take the recipe of `assess`")
@@ -292,5 +292,5 @@ def _with_place(result: Made, dataset: Dataset, released: Any) -> str:
     counted = any("counted on the released cells" in step["guarantee"] for step in result.done)
     if result.places != "moved" or not counted or not columns:
         return ""
-    least = int(class_sizes(in_columns(result.table, "release")[[*columns, LAT, LON]]).min())
+    least = class_sizes(in_columns(result.table, "release")[[*columns, LAT, LON]]).min()
     return f"; together with its place a record shares {', '.join(map(str, columns))} with at least {least - 1} others"

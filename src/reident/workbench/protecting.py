@@ -117,7 +117,7 @@ def _of_persons(dataset: Dataset, result: Made) -> str:
         return ""
     sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
     classes = result.table[result.changed].astype(str).groupby(result.changed)
-    if int(classes.size().min()) < ks[-1]:  # more was changed than the columns that k is about
+    if classes.size().min() < ks[-1]:  # more was changed than the columns that k is about
         return sentence
     fewest = pd.Series(codes[result.table.index], result.table.index).groupby(classes.ngroup()).nunique().min()
     return sentence + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")

@@ -183,7 +183,7 @@ def read_recipe(path: str | Path) -> Recipe:
     check_text(recipe.file, "file", optional=False)
     for name in ("keep", "withhold"):
         _check_names(getattr(recipe, name), name)
-    check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
+    check_choice(recipe.missing_values, "missing_values", MISSING)
     check_share(recipe.limit, "limit")
     check_share(recipe.tolerate, "tolerate")
     check_choice(recipe.intruder, "intruder", INTRUDERS)

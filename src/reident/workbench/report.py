@@ -160,7 +160,7 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
         extent = (lon.min(), lon.max(), lat.min(), lat.max())
         cells = ax.hexbin(*places.T, gridsize=22, mincnt=1, cmap="cividis", extent=extent)
         ax.set(title=title, xlabel="longitude (degrees)", ylabel="latitude (degrees)")
-        ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
+        ax.set_aspect(1 / max(0.05, np.cos(np.radians(lat.mean()))))
         figure.colorbar(cells, ax=ax, label="records a cell", shrink=0.8)
     return figure
 

@@ -191,7 +191,7 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     form = ".6g" if np.abs(north).max() <= 360 else ".0f"
     ranges = f"{north.min():{form}} to {north.max():{form}} north, {east.min():{form}} to {east.max():{form}} east"
     notes = [f"places from {ranges}; {advice} if these are exchanged"]
-    if n := int(((north == 0) & (east == 0)).sum()):
+    if n := ((north == 0) & (east == 0)).sum():
         notes.append(f"{n} record(s) at 0, 0: perhaps without a place")
     impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
     if degrees and 0 < impossible.mean() <= 0.5:  # else they are metres
@@ -204,7 +204,7 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     quantiles = (np.quantile(values, [0.1, 0.9]) for values in (north, east))
     (south, top), (west, right) = ((low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles)
     outside = ((north < south) | (north > top)) & ((east < west) | (east > right))
-    if n := int((outside & (south <= east) & (east <= top) & (west <= north) & (north <= right)).sum()):
+    if n := (outside & (south <= east) & (east <= top) & (west <= north) & (north <= right)).sum():
         notes.append(f"{n} record(s) lie among the others with their two coordinates exchanged")
     return notes
 
@@ -295,7 +295,7 @@ def repeated_ids(table: pd.DataFrame) -> list[Any]:
 def person_notes(table: pd.DataFrame, person: str | None) -> list[str]:
     """Say whether persons or records are counted, where persons may have several records."""
     if person is not None:
-        n = table[person].nunique() + int(table[person].isna().sum())
+        n = table[person].nunique() + table[person].isna().sum()
         sentence = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
         return [f"{sentence}, each at risk if one of the records is."] if n < len(table) else []
     return [
@@ -376,7 +376,7 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
     bad = (weights.isna() & column.notna()) | (weights < 0) | np.isinf(weights)
     if bad.any():
         raise DataError(
-            f"`weight` must be a column of numbers of at least 0, not all 0, got {int(bad.sum())} others in "
+            f"`weight` must be a column of numbers of at least 0, not all 0, got {bad.sum()} others in "
             f"{column.name!r}, such as {text_of(column[bad].iloc[0])!r}: give that column another role, or correct them"
         )
     if not (weights > 0).any():
@@ -388,7 +388,7 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
         check_real(population, "population", low=len(weights), why="it holds the records of the file, one person each")
         scaled = scaled * population / scaled.sum()
         changes.append(f"they were scaled from a sum of {weights.sum():,.6g} to a population of {population:,.0f}")
-    if small := int((scaled < 1 - 1e-9).sum()):
+    if small := (scaled < 1 - 1e-9).sum():
         changes.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
         if population is None:
             changes.append(

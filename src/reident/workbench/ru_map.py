@@ -352,7 +352,7 @@ def _intruder(
         check_integer(n_known, "n_known", low=1)
     if any(entry.by_pairs for entry in attacks) and (n_released is None or n_known is None):
         labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
-        agree = float((labels**2).sum())
+        agree = (labels**2).sum()
         if n_released is None:
             n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
         n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))

@@ -61,7 +61,7 @@ def serve(
     DataError
         If there is no such file.
     """
-    check_choice(profile, "profile", list(DRAWS))
+    check_choice(profile, "profile", DRAWS)
     check_integer(jobs, "jobs", low=0)
     if file is not None and not file.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(file)!r}")

@@ -201,7 +201,7 @@ def density_trial(rng: Generator, *, universe: int, epsilon: float, density: flo
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
-GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
+GRAPHS = ["karate club", "les miserables", "preferential attachment", "small world", "power grid"]
 
 
 @cache
@@ -222,8 +222,8 @@ def available_graphs() -> list[str]:
     try:
         graph_degrees("power grid")
     except DataError:
-        return list(GRAPHS[:-1])
-    return list(GRAPHS)
+        return GRAPHS[:-1]
+    return GRAPHS
 
 
 def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:

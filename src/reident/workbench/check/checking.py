@@ -240,7 +240,7 @@ def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     """Say which persons the attacks are about."""
     notes = []
     assert known.truth is not None
-    if absent := int((known.truth < 0).sum()):
+    if absent := (known.truth < 0).sum():
         notes.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
     frame = report.frame
     n = known.who[known.present].nunique()

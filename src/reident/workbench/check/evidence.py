@@ -333,8 +333,8 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
     hidden |= {f"column {name}": ordered(original[name]) for name in original}
     for name, order in hidden.items():
         step = np.diff(order[rows])[np.diff(block) == 0]
-        up, down = int((step > 0).sum()), int((step < 0).sum())
-        p = 2 * float(binom.cdf(min(up, down), up + down, 0.5))
+        up, down = (step > 0).sum(), (step < 0).sum()
+        p = 2 * binom.cdf(min(up, down), up + down, 0.5)
         if block.max(initial=0) == 0 and len(rows) > 50:
             p = min(p, p_order(np.arange(len(rows), dtype=float), order[rows], np.random.default_rng(0)))
         if p * len(hidden) < LEVEL:
