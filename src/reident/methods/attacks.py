@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from reident.base import trial_seed
 from reident.methods._entry import Entry
@@ -135,6 +134,6 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
     summed = claims[numbers].groupby(same).transform("sum", min_count=1).clip(upper=1)
     order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))
-    order = np.sort(order[~pd.Index(person[order]).duplicated()])
+    order = np.sort(order[~person[order].duplicated()])
     each = claims.assign(**{name: summed[name] for name in numbers}).iloc[order]
-    return replace(outcome, claims=each.set_axis(pd.Index(person[order])))
+    return replace(outcome, claims=each.set_axis(person[order]))

@@ -229,7 +229,7 @@ def edge_disclosure(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     claims = pd.DataFrame(
         {"claim": [f"{a} - {b}" for a, b in zip(names[u], names[v], strict=True)], "confidence": sure,
          "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u, v, strict=True)]),
+        index=[f"{a} - {b}" for a, b in zip(u, v, strict=True)],
     )  # fmt: skip
     description = "the intruder knows the degrees of two persons in the release"
     return Outcome(claims, "link", description, proven=True)

@@ -171,7 +171,7 @@ def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> Float
     codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
     if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
         return np.zeros((len(released), len(values)))
-    covered: FloatArray = LabelReader(values, pd.Index(labels), hierarchy).cover().astype(float).T
+    covered: FloatArray = LabelReader(values, labels, hierarchy).cover().astype(float).T
     return covered[codes]
 
 
@@ -215,7 +215,7 @@ def _link(knowledge: Knowledge, rng: Generator, distance: Any) -> Outcome:
     with refused():
         links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties="share").links
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
-    claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
+    claims = claims_about(knowledge, persons, links["known"], sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
     description = f"{knows(knowledge.compared)}, and takes the record nearest by {by}"
     return Outcome(claims, "identity", description)

@@ -242,7 +242,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> O
     guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
-    claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
+    claims = claims_about(knowledge, np.arange(len(guess)), guess, confidence, right, base)
     description = f"{knows(columns)}, and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", description)
 

@@ -178,10 +178,10 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
     codes, labels = pd.factorize(values, use_na_sentinel=not missing)
-    place = domain.get_indexer(pd.Index(labels))
+    place = domain.get_indexer(labels)
     if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
         return np.eye(len(domain))[:, place], codes
-    covered = LabelReader(domain, pd.Index(labels), hierarchy).cover().astype(float)
+    covered = LabelReader(domain, labels, hierarchy).cover().astype(float)
     return covered / np.maximum(covered.sum(axis=0), 1.0), codes
 
 

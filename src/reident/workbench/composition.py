@@ -34,7 +34,7 @@ def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Ou
     if not persons.size:
         raise NotApplicable("none of the known persons is in the release")
     alone = numbers is None
-    group = np.arange(len(release.table)) if numbers is None else pd.factorize(np.asarray(numbers))[0]
+    group = np.arange(len(release.table)) if numbers is None else pd.factorize(numbers)[0]
     cells = [codes_of(release.table[name]) for name in knowledge.unperturbed]
     cells += [] if alone else _gaps(knowledge, group)
     if not cells:

@@ -114,7 +114,7 @@ class Dataset:
         self.labels = pd.Index(data.index) if isinstance(data, pd.DataFrame) else pd.RangeIndex(0)
         check_table(data, "data")
         data = without_apostrophes(data) if len(data.columns) else data
-        self.data = data.set_axis(np.arange(len(data)), axis=0)
+        self.data = data.set_axis(np.arange(len(data)))
         is_proposed = schema is None
         schema = schema or proposed or self._without_roles()
         unstated = {name: Column() for name in self.data.columns if name not in schema.columns}

@@ -183,7 +183,7 @@ def _relate(dataset: Any, steps: Sequence[Step], rng: Any) -> Made:
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
     entry, settings = steps[0].entry, steps[0].settings
     drawn = release(dataset.records("network"), entry.name, settings, rng=_source(entry, rng))
-    rows = pd.Index(dataset.names.get_indexer(drawn.table.index))
+    rows = dataset.names.get_indexer(drawn.table.index)
     done = {**steps[0].described, "guarantee": guarantee(entry, settings)}
     return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done])
 

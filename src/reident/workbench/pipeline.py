@@ -159,7 +159,7 @@ class Release(attacked.Release):
             if self.matrix_km is not None:
                 np.save(temporary / "distances_km.npy", self.matrix_km, allow_pickle=False)
             text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-            (temporary / "manifest.json").write_text(text, encoding="utf-8")
+            (temporary / "manifest.json").write_text(text, "utf-8")
 
         publish_folder(target, fill)
         try:
@@ -281,7 +281,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     }
     new_names = [renamed.mapping[node] for node in result.network.nodes]
     rows = pd.Series(result.table.index, new_names)[list(renamed.network.nodes)].to_numpy(np.int64)
-    made = replace(result, table=pd.DataFrame(index=pd.Index(rows)), network=renamed.network)
+    made = replace(result, table=pd.DataFrame(index=rows), network=renamed.network)
     shown = vars(as_release(made, pipeline.steps, len(dataset), ()))
     return Release(**shown, dataset=dataset, manifest=manifest, rows=rows)
 

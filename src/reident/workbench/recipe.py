@@ -165,7 +165,7 @@ def read_recipe(path: str | Path) -> Recipe:
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
     try:
-        values = check_mapping(read_yaml(Path(path).read_text(encoding="utf-8")), "recipe")
+        values = check_mapping(read_yaml(Path(path).read_text("utf-8")), "recipe")
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     of_schema = ("columns", "crs", "population")

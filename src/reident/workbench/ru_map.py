@@ -194,7 +194,7 @@ class Plan:
         attack = find(name, "attack")
         measure = "precision of its claims" if attack.measure == "precision" else "success by person"
         frame = ru_frame(
-            releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
+            releases, method="method", parameter="options", risk="risk", utility=utility,
             attack=f"{_labelled(attack, settings)}, {measure}", analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"label": "setting"})  # fmt: skip
         described = []

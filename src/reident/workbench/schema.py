@@ -294,7 +294,7 @@ def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> 
     meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
     text = f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}{write_yaml(stated)}"
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, "utf-8")
     except OSError as error:
         raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
     return path

@@ -100,7 +100,7 @@ def serve(
 def _open_browser(address: str, folder: Path) -> None:
     """Open an address by a file that only this user can read: the list of processes would show the token."""
     leading = private_file(folder / "open.html")
-    leading.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    leading.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', "utf-8")
     threading.Thread(target=webbrowser.open, args=(leading.as_uri(),), daemon=True).start()
 
 

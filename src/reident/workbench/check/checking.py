@@ -239,7 +239,6 @@ def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
 def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     """Say which persons the attacks are about."""
     notes = []
-    assert known.truth is not None
     if absent := (known.truth < 0).sum():
         notes.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
     frame = report.frame

@@ -101,7 +101,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
     listed: dict[bytes, Partition] = {}
     for kind, values in parts.items():
-        codes = pd.factorize(np.asarray(values))[0]
+        codes = pd.factorize(values)[0]
         codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
         if 0 < codes.max(initial=0) < len(codes) - 1:
             listed.setdefault(codes.tobytes(), (f"{name}: {kind}", codes))
