@@ -74,6 +74,11 @@ class RiskReport:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict, repr=False)
 
     @property
+    def applied(self) -> pd.DataFrame:
+        """The rows of the attacks that could be run."""
+        return self.frame[self.frame["reason"] == ""]
+
+    @property
     def worst(self) -> pd.DataFrame:
         """Persons by falling risk."""
         return self.persons.sort_values("risk", ascending=False, kind="stable")
@@ -86,7 +91,7 @@ class RiskReport:
     @property
     def attack(self) -> str:
         """The attack that puts most persons above the limit, "" if none does."""
-        run = self.frame[(self.frame["reason"] == "") & self.frame["what"].isin(["identity", "attribute"])]
+        run = self.applied[self.applied["what"].isin(["identity", "attribute"])]
         run = run[run["share_above_limit"] > 0]
         return "" if run.empty else str(run.loc[run["share_above_limit"].idxmax(), "name"])
 
@@ -94,7 +99,7 @@ class RiskReport:
         """Draw the share of persons above the limit under each attack."""
         from reident.plotting import new_figure
 
-        run = self.frame[self.frame["reason"] == ""].iloc[::-1]
+        run = self.applied.iloc[::-1]
         if ax is None:
             ax = new_figure(size=(6.0, 1.0 + 0.24 * len(run)))[1]
         ax.barh(run["name"], 100 * run["share_above_limit"].to_numpy(float), color="tab:blue")

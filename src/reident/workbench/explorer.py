@@ -302,8 +302,7 @@ class Explorer(Page):
         try:
             step, dataset = Step(trial["method"], **json.loads(trial["options"])), self._example.dataset
             verdict = check(protect(dataset, step, rng=self.seed), dataset, **rule)
-            run = verdict.attacks[verdict.attacks["reason"] == ""]
-            table = run[["name", "risk", "baseline", "n_above", "n", "verdict"]]
+            table = verdict.report.applied[["name", "risk", "baseline", "n_above", "n", "verdict"]]
             shown = table.to_html(border=0, index=False, float_format="{:.1%}".format)
             self.verdict.value = bold(verdict.sentence) + shown
         except (DataError, ParameterError) as error:

@@ -95,9 +95,7 @@ def _said(assessment: Any, recipe: str) -> Row:
         "steps": [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in chain],
         "absent": _absent(assessment),
         "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
-        "panels": [
-            (title, panel.frame.loc[panel.frame["reason"] == "", [*_COLUMNS]]) for title, panel in reversed(panels)
-        ],
+        "panels": [(title, panel.applied[_COLUMNS]) for title, panel in reversed(panels)],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
     }
 

@@ -141,20 +141,18 @@ class Verdict:
         """The verdict in a sentence."""
         if self.status == "not judged":
             return f"not judged: {' '.join(map(str, self.findings))}"
-        run = self.attacks[self.attacks["reason"] == ""]
         if self.passed and self.attacks.empty:
             return "passed: the synthetic records are no nearer to the original than to the control"
         if self.passed:
             return (
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
-                f"under the {len(run)} attacks that were run"
+                f"under the {len(self.report.applied)} attacks that were run"
             )
         return f"refused: {' '.join(map(str, self.findings))}"
 
     def to_dict(self) -> Row:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
-        is_run = self.attacks["reason"] == ""
-        run, others = self.attacks[is_run], self.attacks[~is_run]
+        others = self.attacks[self.attacks["reason"] != ""]
         not_run = dict(zip(others["name"], others["reason"], strict=True)) | dict(self.report.skipped)
         price = self.knowledge
         return {
@@ -173,7 +171,7 @@ class Verdict:
             "classes": None if self.classes is None else {str(size): int(n) for size, n in self.classes.items()},
             "knowledge": None if price is None else {"worst": _rows(price.worst), "columns": _rows(price.columns)},
             "population": None if self.population is None else _rows(pd.DataFrame([asdict(self.population)]))[0],
-            "attacks": _rows(run[[*_WRITTEN]]),
+            "attacks": _rows(self.report.applied[[*_WRITTEN]]),
             "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run.items()],
             "notes": self.notes,
             "seed": self.seed,
