@@ -87,6 +87,7 @@ from .types import EARTH_RADIUS_KM as EARTH_RADIUS_KM
 from .types import BoolArray as BoolArray
 from .types import FloatArray as FloatArray
 from .types import IntArray as IntArray
+from .types import Options as Options
 from .types import Parameters as Parameters
 from .types import RNGLike as RNGLike
 from .types import Row as Row

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from reident.base import Option, ParameterError, Parameters, Public, check_mapping, check_together, described
+from reident.base import Option, Options, ParameterError, Parameters, Public, check_mapping, check_together, described
 
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
@@ -128,9 +128,9 @@ class Entry:
     form: str
     source: str = ""
     label: str = ""
-    fixed: Mapping[str, Any] | tuple[()] = ()
+    fixed: Options | tuple[()] = ()
     takes: str = ""
-    start: Mapping[str, Any] = field(default_factory=dict)
+    start: Options = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     scaled: bool = False
     guarantee: str = ""
@@ -223,7 +223,7 @@ class Entry:
                 defaults[name] = argument.default
         return defaults
 
-    def check(self, options: Mapping[str, Any]) -> Parameters:
+    def check(self, options: Options) -> Parameters:
         """Return all options, checked, defaults filled in."""
         filled = self.defaults()
         for name, value in check_mapping(options, "options").items():
@@ -237,6 +237,6 @@ class Entry:
         check_together(rules, filled)
         return filled
 
-    def arguments(self, options: Mapping[str, Any]) -> Parameters:
+    def arguments(self, options: Options) -> Parameters:
         """Return the keyword arguments of a call of the function with these options."""
         return {**dict(self.fixed), **self.check(options)}

@@ -16,6 +16,7 @@ import pandas as pd
 
 from reident.base import (
     DataError,
+    Options,
     ParameterError,
     Parameters,
     PrivacyWarning,
@@ -65,13 +66,13 @@ def _named(attribute: str, parameter: str, columns: str) -> Callable[[Any, Any],
 _numeric = _named("numeric", "quasi", "a numeric column")
 
 
-def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
+def _sensitive(data: Any, options: Options) -> str | None:
     """Return the sensitive column where a criterion about it is set; without one it plays no part."""
     return data.sensitive if any(options.get(name) is not None for name in ("ell", "t")) else None
 
 
 #: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
-ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+ARGUMENTS: dict[str, Callable[[Any, Options], Any]] = {
     "points": lambda data, _: _points(data, data.table),
     "lat": lambda data, _: places_of(data.table)[0],
     "lon": lambda data, _: places_of(data.table)[1],
@@ -93,7 +94,7 @@ def _takers() -> dict[str, Public]:
     return {name: public for entry in entries() for name, public in entry.public.items()}
 
 
-def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def read_public(public: Options) -> dict[str, pd.DataFrame]:
     """Return public inputs as plain tables, each read as the methods that take it say.
 
     Raises
@@ -123,7 +124,7 @@ def _public_input(entry: Entry, name: str, data: Any, public: Mapping[str, pd.Da
     return _points(data, value) if isinstance(declared, PublicPlaces) and "points" in entry.signature else value
 
 
-def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> None:
+def check_public_used(public: Options, chosen: Sequence[Entry]) -> None:
     """Refuse public inputs that none of the methods, attacks and metrics takes: they would have no effect.
 
     Raises
@@ -141,7 +142,7 @@ def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> Non
 
 
 def _arguments(
-    entry: Entry, data: Any, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
+    entry: Entry, data: Any, options: Options, public: Mapping[str, pd.DataFrame], rng: RNGLike
 ) -> Parameters:
     """Bind the arguments of a method by their names."""
     arguments = entry.arguments(options)
@@ -268,9 +269,9 @@ FORMS: dict[str, Form] = {
 def release(
     data: Any,
     method: str,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     *,
-    public: Mapping[str, Any] | None = None,
+    public: Options | None = None,
     rng: RNGLike = None,
 ) -> Release:
     """Release data by a registered method: the only way to a `Release` of own data.
@@ -320,7 +321,7 @@ def release(
     return Release(entry.form, method=entry.name, options=checked, n_original=len(data.table), **attributes)
 
 
-def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
+def guarantee(entry: Entry, options: Options) -> str:
     """Return the guarantee of a method with these options, in a sentence."""
     if not entry.guarantee:
         return "none: the risk depends on what an intruder knows"

@@ -36,7 +36,7 @@ from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import LAT, LON, digest_of, has_places, located
 from reident.workbench.recipe import Recipe, read_recipe_of
-from reident.workbench.ru_map import parsed, tried_releases
+from reident.workbench.ru_map import Spec, parsed, tried_releases
 from reident.workbench.schema import UNKNOWN
 from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of
 
@@ -192,7 +192,7 @@ def assess(
     *,
     limit: float | None = None,
     tolerate: float | None = None,
-    methods: Sequence[str | Mapping[str, Any]] | None = None,
+    methods: Sequence[Spec] | None = None,
     pipeline: Any = None,
     profile: str = "quick",
     seed: int = 0,
@@ -347,7 +347,7 @@ def complete_records(dataset: Dataset) -> Any:
 
 
 def releases_to_try(
-    dataset: Dataset, complete: Any, methods: Sequence[str | Mapping[str, Any]] = ()
+    dataset: Dataset, complete: Any, methods: Sequence[Spec] = ()
 ) -> tuple[dict[str, list[Step]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
     tried: dict[str, list[Step]] = {}

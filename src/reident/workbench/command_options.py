@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
@@ -15,6 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from reident.base import ParameterError, processors
+
+#: Values of options by name.
+Values = dict[str, Any]
 
 
 def listed(names: str) -> list[str]:
@@ -30,7 +33,7 @@ def parted(text: str, option: str, form: str, *, at_last: bool = False) -> tuple
     return name, value
 
 
-def tried_method(text: str) -> dict[str, Any]:
+def tried_method(text: str) -> Values:
     """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
     from reident.methods import find
 
@@ -59,7 +62,7 @@ def read_form(text: str) -> tuple[str, Any]:
 
 #: Name -> the help of a text; else the type of the value, or how its text is read, in a list where the option may be
 #: repeated, the help, and the option as it is typed, where that is not the name.
-OPTIONS: dict[str, Any] = {
+OPTIONS: Values = {
     # how a file is read
     "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
     "decimal": "The decimal sign of a text file, . or ,; default: found.",
@@ -181,22 +184,22 @@ def _read(kind: Any, value: Any) -> Any:
     return value if isinstance(kind, type) else kind(value)
 
 
-def taken(values: dict[str, Any], names: str) -> dict[str, Any]:
+def taken(values: Values, names: str) -> Values:
     """Take the options of these names out of those that were used."""
     return {name: values.pop(name) for name in names.split() if name in values}
 
 
-def running(values: Mapping[str, Any]) -> dict[str, Any]:
+def running(values: Values) -> Values:
     """Return options with the processors and the progress as functions take them."""
     others = {name: value for name, value in values.items() if name != "quiet"}
     return others | {"jobs": processors(values.get("jobs", 0)), "progress": not values.get("quiet", False)}
 
 
-def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
+def set_options(entry: Any, texts: Sequence[str]) -> Values:
     """Read each ``name=value`` by the type that the registry gives the parameter of a method."""
     if texts and entry is None:
         raise ParameterError(f"`--set` must come with --method, a recipe holds its parameters, got {texts[0]!r}")
-    values: dict[str, Any] = {}
+    values: Values = {}
     for text in texts:
         name, value = parted(text, "--set", "name=value")
         if name in values:
@@ -232,7 +235,7 @@ def original(
     return dataset.with_roles(**roles)
 
 
-def public_inputs(given: dict[str, Any]) -> dict[str, Any]:
+def public_inputs(given: Values) -> Values:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
     from reident.workbench.files import read_file, with_places
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from reident.base import DataError, ParameterError, Parameters
+from reident.base import DataError, Options, ParameterError, Parameters
 from reident.methods import entries
 from reident.pages import picture
 from reident.plotting import new_figure
@@ -37,8 +37,8 @@ class Example:
     """
 
     data: Any
-    roles: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Mapping[str, Any] = field(default_factory=dict)
+    roles: Options = field(default_factory=dict)
+    sizes: Options = field(default_factory=dict)
     code: str = ""
 
     @property
@@ -228,7 +228,7 @@ class Explorer(Page):
         self.map.data = map_data(panel, limit=self.limit.value, codes=codes) if codes else {}
         self.show()
 
-    def code(self, method: str, options: Mapping[str, Any]) -> str:
+    def code(self, method: str, options: Options) -> str:
         """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
         load = self._example.code or f"data = explorer.offered[{self.data.value!r}].data"
         roles = "".join(f", {name}={value!r}" for name, value in self._example.roles.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_string_dtype
 
-from reident.base import DataError, FloatArray, ParameterError, check_columns, check_table
+from reident.base import DataError, FloatArray, Options, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
@@ -142,7 +142,7 @@ def plain_table(data: Any) -> Any:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) -> list[str]:
+def write_file(data: Any, path: Path, dialect: Options | None = None) -> list[str]:
     """Write the cells of a table by the kind of its path: no index, no metadata but the kind's own.
 
     Text that a spreadsheet would execute is written as text: in Excel as such, in CSV behind an apostrophe.
@@ -196,7 +196,7 @@ def without_apostrophes(table: Any) -> Any:
     return plain.rename(columns={old: new for old, new in names.items() if new not in table.columns})
 
 
-def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
+def _write_text(plain: pd.DataFrame, path: Path, dialect: Options) -> list[str]:
     receipts = []
     for name in plain.columns:
         if is_numeric_dtype(plain[name]) or is_datetime64_any_dtype(plain[name]):

@@ -148,7 +148,7 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
         if np.array_equal(x, y):
             return 1.0 - share
         spread = np.ptp(x) > 0 and np.ptp(y) > 0
-        kept = np.corrcoef(x, y)[0, 1] ** 2 if spread else 0.0
+        kept = float(np.corrcoef(x, y)[0, 1]) ** 2 if spread else 0.0
         return 1.0 - share * kept
     if is_numeric_dtype(old) and old.nunique() > 20:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")

@@ -14,6 +14,7 @@ import pandas as pd
 from reident.base import (
     DataError,
     IntArray,
+    Options,
     ParameterError,
     Row,
     check_columns,
@@ -65,7 +66,7 @@ class Step:
     """
 
     entry: Entry
-    settings: Mapping[str, Any]
+    settings: Options
     columns: list[str] | None
 
     def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
@@ -74,7 +75,7 @@ class Step:
         self.columns = None if columns is None else check_several(columns, "columns")
 
     @classmethod
-    def of(cls, listed: Mapping[str, Any]) -> Step:
+    def of(cls, listed: Options) -> Step:
         """Return a step from its entry in a recipe: ``method``, and where wanted ``columns`` and ``parameters``."""
         return cls(listed["method"], columns=listed.get("columns") or None, **(listed.get("parameters") or {}))
 
@@ -96,7 +97,7 @@ class Step:
         return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
 
 
-def steps_of(stated: Mapping[str, Any]) -> list[Step]:
+def steps_of(stated: Options) -> list[Step]:
     """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
     values = {
         name: v if isinstance(v, list | tuple | range) else [v] for name, v in (stated.get("parameters") or {}).items()

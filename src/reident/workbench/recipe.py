@@ -11,6 +11,7 @@ import yaml
 
 from reident.base import (
     DataError,
+    Options,
     ParameterError,
     check_choice,
     check_columns,
@@ -65,17 +66,17 @@ class Recipe:
     """
 
     file: str = ""
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading: Options = field(default_factory=dict)
     schema: Schema = field(default_factory=lambda: Schema({}))
     missing_values: str = "label"
     keep: list[str] = field(default_factory=list)
     withhold: list[str] = field(default_factory=list)
-    chain: list[Mapping[str, Any]] = field(default_factory=list)
+    chain: list[Options] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0
     intruder: str = INTRUDERS[0]
     impossible: str = IMPOSSIBLE[0]
-    methods: list[Mapping[str, Any]] = field(default_factory=list)
+    methods: list[Options] = field(default_factory=list)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.
@@ -94,7 +95,7 @@ class Recipe:
 _STATED = [name for name in Recipe.__dataclass_fields__ if name != "schema"]
 
 
-def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
+def recipe_of(opened: OpenedFile, file: str = "", reading: Options | None = None) -> Recipe:
     """Return the recipe that `open_file` proposes for a file: roles and types, and no method yet."""
     dialect = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
     for name, value in (reading or {}).items():

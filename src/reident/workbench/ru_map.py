@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError, Parameters, check_integer, check_real, check_share
+from reident.base import Options, ParameterError, Parameters, check_integer, check_real, check_share
 from reident.experiments.sweep import sweep
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
@@ -26,7 +26,7 @@ from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import Microdata
 from reident.workbench.simulate import repeat_trial, risk_trial
 
-Spec = str | Mapping[str, Any]
+Spec = str | Options
 
 #: Vertices of the product graph of an attack by distances, on average, where no sizes are given.
 _VERTICES = 2500
@@ -137,12 +137,12 @@ class Plan:
     settings: list[Parameters]
     attacks: list[list[Any]]
     utilities: list[list[Any]]
-    intruder: Mapping[str, Any]
+    intruder: Options
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
     def run(
-        self, *, settings: Sequence[Mapping[str, Any]] | None = None, repetitions: int = 10, seed: int = 0,
+        self, *, settings: Sequence[Options] | None = None, repetitions: int = 10, seed: int = 0,
         jobs: int | str = 1, cache: str | Path | None = None, progress: bool = True,
     ) -> pd.DataFrame:  # fmt: skip
         """Run the trials of all settings, or of some; one row a trial and attack."""
@@ -160,7 +160,7 @@ class Plan:
             context=(self, registered()), **where,
         )  # fmt: skip
 
-    def claims(self, trial: Mapping[str, Any]) -> pd.DataFrame:
+    def claims(self, trial: Options) -> pd.DataFrame:
         """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
         attack = [attack for attack in self.attacks if attack[0] == trial["attack"]]
         plan = replace(self, attacks=attack, utilities=[])
