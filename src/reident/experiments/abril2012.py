@@ -121,7 +121,7 @@ def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str],
 def _linked(distance: FloatArray, partners: IntArray) -> BoolArray:
     """Return the records to which none but the partner is as near, up to rounding."""
     true = distance[np.arange(len(distance)), partners]
-    return np.asarray((distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1)
+    return (distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1
 
 
 def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str]) -> float:

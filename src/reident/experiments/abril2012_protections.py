@@ -1,6 +1,5 @@
 """Protections beyond the paper: six maskings of four columns, and clusters that grow where the columns leak."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from reident.tables.record_linkage import link_records
 
 #: From weak to strong: smallest cluster, share of a standard deviation (noise, rounding base), per cent of the ranks,
 #: share of cells whose class is drawn anew.
-MASKINGS: dict[str, list[float]] = {
+MASKINGS = {
     "microaggregation": [3, 5, 10, 25],
     "k-anonymity": [3, 5, 10, 25],
     "additive noise": [0.05, 0.1, 0.25, 0.5],
@@ -34,7 +33,7 @@ LADDER = (2, 3, 5, 8, 13, 21, 34)
 
 
 #: Groups whose k rises at a step: both, the one that leaks most, or the other.
-GROWING: dict[str, Callable[[FloatArray], list[int]]] = {
+GROWING = {
     "all": lambda _: [0, 1],
     "leaking": lambda leaks: [int(leaks.argmax())],
     "other": lambda leaks: [int(leaks.argmin())],

@@ -89,7 +89,7 @@ def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
 
 def _imported(tree: ast.AST) -> set[tuple[str, ...]]:
     """Return the modules of reident that a module imports, as ``("kernels", "places")``."""
-    names: set[str] = set()
+    names = set()
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}

@@ -21,7 +21,7 @@ def relative_errors(method: str, k: int, *, is_whole: bool = False, seed: int, *
     classes = np.zeros_like(classes) if is_whole else classes
     scales = class_noise_scales(values, classes, epsilon=1.0)[classes]
     noise = default_rng(seed).laplace(size=values.size) * scales
-    return np.asarray(np.sort(np.abs(noise / values)))
+    return np.sort(np.abs(noise / values))
 
 
 def average_of_copies(datasets: Sequence[int], *, spread: float = 1.0) -> pd.DataFrame:
@@ -163,7 +163,7 @@ def _suppression(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _speed(times: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    contrasts: dict[str, pd.DataFrame] = {}
+    contrasts = {}
     for algorithm, how in () if times.empty else (("ours", ""), ("published", " by the textbook")):
         ola, mondrian = (
             _wide(times, "factor", ["case", "k"], f"algorithm == '{algorithm}' and method == '{method}'")

@@ -111,7 +111,7 @@ def protect(
 def true_matches(graph: CompatibilityGraph, files: Any) -> BoolArray:
     """Tell which possible matches of a product graph are true."""
     partners = files.truth.set_index("release")["known"].reindex(files.original.index)
-    return np.asarray(files.known.index.get_indexer(partners)[graph.pairs[:, 0]] == graph.pairs[:, 1])
+    return files.known.index.get_indexer(partners)[graph.pairs[:, 0]] == graph.pairs[:, 1]
 
 
 def trial(

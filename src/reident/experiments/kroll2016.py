@@ -210,7 +210,7 @@ def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, st
         strong = max_cliques(
             graph, limit=_MAX_CLIQUES, start=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
-    row: Row = {}
+    row = {}
     strong_clique = strong.cliques[rng.integers(len(strong))]
     for search, members, is_optimal in (
         ("published", published.vertices, published.is_optimal), ("strong", strong_clique, strong.is_optimal),

@@ -137,7 +137,7 @@ def sweep(
     pairs = itertools.product(settings, range(repetitions))
     plan = [_task(trial, setting, repetition, seed, shared) for setting, repetition in pairs]
     store = Store(Path(cache) / f"{trial.__name__}-{code}.jsonl" if cache else None)
-    failures: list[str] = []
+    failures = []
     with store.writing(plan):
         results = {task.key: store.rows[task.key] for task in plan if task.key in store.rows}
         tasks = list({task.key: task for task in plan if task.key not in results}.values())

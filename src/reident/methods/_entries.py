@@ -10,7 +10,7 @@ from reident.methods._entry import Entry
 # -- anonymisers -------------------------------------------------------------------------------------------------------
 
 #: Sizes of classes.
-_SIZES: dict[str, Any] = {"start": {"k": 5}, "grid": {"k": (2, 5, 10, 25)}}
+_SIZES = {"start": {"k": 5}, "grid": {"k": (2, 5, 10, 25)}}
 _K_ANONYMOUS = "every released record shares its quasi-identifiers with at least {others} others"
 
 
@@ -28,7 +28,7 @@ _table = partial(_anonymiser, "table", "table", "tables")
 _network = partial(_anonymiser, "network", "network", "networks")
 
 #: In the order in which they are listed.
-ANONYMISERS: tuple[Entry, ...] = (
+ANONYMISERS = (
     _points(
         "coordinate_noise", "noise on coordinates", "Kroll (2015), section 5", "noise:perturb_coordinates",
         start={"sigma_deg": 0.02}, grid={"sigma_deg": (0.01, 0.05, 0.2, 0.6)}, law="normal degrees",
@@ -150,7 +150,7 @@ _by_place, _by_network = partial(_attack, "places", "places", "points"), partial
 _by_distance = partial(_attack, "places", "distances", "", measure="precision")
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right.
-ATTACKS: tuple[Entry, ...] = (
+ATTACKS = (
     _by_table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
         usual="places table",
@@ -271,7 +271,7 @@ _table_utility = partial(_utility, "table", module="tables.utility")  # its form
 _network_utility = partial(_utility, "network", "network", module="networks.utility")
 
 #: In the order in which they are listed.
-UTILITIES: tuple[Entry, ...] = (
+UTILITIES = (
     _distance_utility(
         "neighbours_kept", "nearest neighbours kept (share)", "the analysis of local clusters", module="tables.utility"
     ),
@@ -318,4 +318,4 @@ UTILITIES: tuple[Entry, ...] = (
 )  # fmt: skip
 
 #: All entries, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
+ENTRIES = (*ANONYMISERS, *ATTACKS, *UTILITIES)

@@ -149,8 +149,7 @@ class Entry:
         if callable(self.target):
             return self.target
         module, _, name = self.target.partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(f"reident.{module}"), name)
-        return function
+        return getattr(importlib.import_module(f"reident.{module}"), name)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:

@@ -8,7 +8,7 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from reident.methods.release import Knowledge, places_of, value_ids
 from reident.tables.classes import first_rows
 
 #: Requirement of an attack -> whether an intruder's knowledge and its release meet it, and the reason if they do not.
-REQUIREMENTS: dict[str, tuple[Callable[[Knowledge], bool], str]] = {
+REQUIREMENTS = {
     "records": (lambda k: k.release.has_records or len(k.release.table.columns) > 0, "no records are released"),
     "places": (lambda k: k.has_places, "the intruder is not said to know places"),
     "distances": (lambda k: k.release.has_distances, "no places and no distances are released"),
@@ -77,7 +77,7 @@ def run_attack(name: str, knowledge: Knowledge, options: Mapping[str, Any] | Non
         knowledge = in_persons(knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places")
     subject = {"release": knowledge.release, "knowledge": knowledge, "rng": rng}
     named = {argument: value for argument, value in subject.items() if argument in entry.signature}
-    outcome: Outcome = entry.function(**named, **arguments, **public)
+    outcome = entry.function(**named, **arguments, **public)
     return _surest(outcome, knowledge)
 
 

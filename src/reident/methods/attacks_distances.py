@@ -82,8 +82,7 @@ def _alike(knowledge: Knowledge) -> IntArray:
     if not release.has_places:
         return np.ones(len(release.table), dtype=np.int64)
     ids = value_ids([knowledge.agreement.classes, *places_of(release.table)])
-    class_sizes: IntArray = np.bincount(ids)[ids]
-    return class_sizes
+    return np.bincount(ids)[ids]
 
 
 #: Pairs of a person and a record with the same labels, records, and persons that attacks by all distances can bear.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.methods.attacks_places import law, law_of, place_known
 from reident.methods.nearest import Near, nearest_among, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
@@ -182,7 +182,7 @@ def _nearest(knowledge: Knowledge, households: Together, heads: IntArray) -> tup
 def _middle(table: pd.DataFrame, numbers: IntArray) -> FloatArray:
     """Return the mean direction of the places that share each number; NaN without any."""
     vectors = unit_vectors(*places_of(table))
-    is_located: BoolArray = np.isfinite(vectors).all(axis=1) & (numbers >= 0)
+    is_located = np.isfinite(vectors).all(axis=1) & (numbers >= 0)
     n = int(numbers.max(initial=-1)) + 1
     sums = np.column_stack([np.bincount(numbers[is_located], vectors[is_located, j], minlength=n) for j in range(3)])
     length = np.linalg.norm(sums, axis=1, keepdims=True)

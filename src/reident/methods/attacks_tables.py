@@ -145,8 +145,8 @@ def _as_numbers(knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    numbers: dict[str, Any] = {}
-    released_numbers: dict[str, Any] = {}
+    numbers = {}
+    released_numbers = {}
     for column in columns:
         known, released = knowledge.known[column], knowledge.release.table[column]
         values = np.sort(known.dropna().unique()) if is_numeric_dtype(known) else known.dropna().unique()
@@ -171,7 +171,7 @@ def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> Float
     codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
     if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
         return np.zeros((len(released), len(values)))
-    covered: FloatArray = LabelReader(values, labels, hierarchy).cover().astype(float).T
+    covered = LabelReader(values, labels, hierarchy).cover().astype(float).T
     return covered[codes]
 
 

@@ -72,7 +72,7 @@ def _sensitive(data: Any, options: Options) -> str | None:
 
 
 #: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
-ARGUMENTS: dict[str, Callable[[Any, Options], Any]] = {
+ARGUMENTS = {
     "points": lambda data, _: _points(data, data.table),
     "lat": lambda data, _: places_of(data.table)[0],
     "lon": lambda data, _: places_of(data.table)[1],
@@ -238,7 +238,7 @@ def _read_network(returned: Any, data: Any) -> Parameters | None:
     return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
 
 
-FORMS: dict[str, Form] = {
+FORMS = {
     "points": Form(
         _read_points,
         "the pair `(lat, lon)` of ndarrays, degrees, of all records in their order; or `points` with other places, of "

@@ -104,7 +104,7 @@ def nearest_among(
 
     shape = len(homes), min(k, len(points))
     near, gaps, cut = np.full(shape, -1), np.full(shape, np.inf), np.zeros(len(homes), dtype=bool)
-    is_located = np.asarray(np.isfinite(points).all(axis=1))
+    is_located = np.isfinite(points).all(axis=1)
     kinds = np.where(np.isfinite(homes).all(axis=1), kinds, -1)
     for rows, fitting in zip(class_rows(kinds, len(fits)), fits, strict=True):
         fitting = fitting[is_located[fitting]]
@@ -240,8 +240,7 @@ def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray
     with np.errstate(divide="ignore"):
         mass = np.log(near.sizes.sum(axis=1)) + np.log(gammaincc(shape, 0.5 * (reach / scale) ** power))
     wide = dimensions * (np.log(2) / power + np.log(scale) - np.log(reach))
-    log_mass: FloatArray = np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
-    return log_mass
+    return np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
 
 
 def assign(near: Near, weights: FloatArray) -> IntArray:

@@ -114,8 +114,7 @@ def knows(columns: Iterable[Any]) -> str:
 def gain(attack: Any, control: Any) -> FloatArray:
     """Return the gain of each attack over its control as a share of the possible gain, at least 0."""
     attack, control = np.asarray(attack, float), np.asarray(control, float)
-    gained: FloatArray = np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
-    return gained
+    return np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
 
 
 def person_risks(

@@ -30,7 +30,7 @@ REGISTERED: dict[str, Entry] = {}
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
-    by_name: dict[str, Entry] = {}
+    by_name = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             offered = point.load()

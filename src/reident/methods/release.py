@@ -257,14 +257,13 @@ def have_places(table: pd.DataFrame) -> BoolArray:
     """Tell of each record whether it has a place; all True where the table holds none."""
     if not {LAT, LON} <= {*table.columns}:
         return np.ones(len(table), dtype=bool)
-    return np.asarray(np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1))
+    return np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1)
 
 
 def value_ids(columns: Sequence[Any]) -> IntArray:
     """Return a number for each combination of values, in order of appearance; missing values are equal."""
     groups = pd.DataFrame(index=range(len(columns[0]))).groupby(list(columns), dropna=False, sort=False)
-    ids: IntArray = groups.ngroup().to_numpy(np.int64)
-    return ids
+    return groups.ngroup().to_numpy(np.int64)
 
 
 def own_numbers(column: pd.Series) -> IntArray:

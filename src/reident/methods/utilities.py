@@ -7,7 +7,7 @@ sensitive column. So a measure of a form that is here needs no code of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,7 @@ def _networks(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any,
 
 
 #: The form of a measure -> the two things that it compares.
-_PAIRS: dict[str, Callable[[Any, pd.DataFrame, Release], tuple[Any, Any]]] = {
+_PAIRS = {
     "distance utility": _distances,
     "point utility": _points,
     "value utility": _values,
@@ -151,7 +151,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
     one column for each of its values (the 30 most frequent): the share that it has among the values covered. The
     values of a class are taken to be equally likely.
     """
-    parts: dict[str, Any] = {}
+    parts = {}
     for column in data.quasi:
         values = table[column]
         if column in data.numeric and is_numeric_dtype(values):
@@ -229,5 +229,4 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     in_bins = np.zeros((n_bins, shares.shape[1]))
     np.add.at(in_bins, bin_of, shares)
     in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins  # a label that no value of the domain explains may be anything
-    of_each: FloatArray = in_bins.T[codes]
-    return of_each
+    return in_bins.T[codes]

@@ -245,7 +245,7 @@ def assess(
     check_seed(seed)
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
-    slots: list[Sequence[Step | None]] = [steps_of(step) for step in recipe.chain]
+    slots = [steps_of(step) for step in recipe.chain]
     complete = complete_records(dataset)
     tried, left_out = releases_to_try(dataset, complete, recipe.methods if methods is None else methods)
     for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
@@ -350,7 +350,7 @@ def releases_to_try(
     dataset: Dataset, complete: Any, methods: Sequence[Spec] = ()
 ) -> tuple[dict[str, list[Step]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
-    tried: dict[str, list[Step]] = {}
+    tried = {}
     left_out: dict[str, str] = {}
     sample, records = complete.iloc[:_MOST_RECORDS], {}
     if dataset.has_places:

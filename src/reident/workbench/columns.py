@@ -152,7 +152,7 @@ def type_values(
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         receipts.append(f"zones are not written back ({column.dtype.tz}): the time is that of the clock there")
         column = column.dt.tz_localize(None)
-    kinds: set[Any] = {type(value) for value in column.dropna()} if column.dtype == object else {str}
+    kinds = {type(value) for value in column.dropna()} if column.dtype == object else {str}
     mixed = str in kinds and len(kinds) > 1
     if column.dtype == object and not (text or str in kinds):
         column = _plain_objects(column, kinds)

@@ -62,7 +62,7 @@ def read_form(text: str) -> tuple[str, Any]:
 
 #: Name -> the help of a text; else the type of the value, or how its text is read, in a list where the option may be
 #: repeated, the help, and the option as it is typed, where that is not the name.
-OPTIONS: Values = {
+OPTIONS = {
     # how a file is read
     "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
     "decimal": "The decimal sign of a text file, . or ,; default: found.",
@@ -199,7 +199,7 @@ def set_options(entry: Any, texts: Sequence[str]) -> Values:
     """Read each ``name=value`` by the type that the registry gives the parameter of a method."""
     if texts and entry is None:
         raise ParameterError(f"`--set` must come with --method, a recipe holds its parameters, got {texts[0]!r}")
-    values: Values = {}
+    values = {}
     for text in texts:
         name, value = parted(text, "--set", "name=value")
         if name in values:

@@ -91,8 +91,7 @@ def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
         texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
         return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
     ids = class_ids([codes_of(cells[name]) for name in cells])[0]
-    sizes: IntArray = np.bincount(ids)[ids]
-    return sizes
+    return np.bincount(ids)[ids]
 
 
 def counted_guarantee(

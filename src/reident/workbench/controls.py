@@ -21,7 +21,7 @@ from reident.workbench.report import draw_places
 from reident.workbench.schema import ROLES, Schema
 
 #: How a control with a name stands in a column.
-WIDE: dict[str, Any] = {
+WIDE = {
     "style": {"description_width": "7rem"},
     "layout": {"width": "100%", "max_width": "30rem"},
 }

@@ -46,7 +46,7 @@ from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
-_SETTINGS: Parameters = {
+_SETTINGS = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
     "epsilon_quasi": (), "release_crs": None, "impossible": IMPOSSIBLE[0],
     "intruder": INTRUDERS[0],

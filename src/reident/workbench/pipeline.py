@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,9 +40,6 @@ from reident.workbench.making import MISSING, Made, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns, without_geometry
 from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
-
-if TYPE_CHECKING:
-    from reident.workbench.recipe import Recipe
 
 
 @dataclass
@@ -81,8 +78,7 @@ class Pipeline:
         if isinstance(steps, Pipeline):
             return steps
         if hasattr(steps, "chain"):
-            recipe: Recipe = steps
-            return cls(chosen or list(map(Step.of, recipe.chain)), recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(chosen or list(map(Step.of, steps.chain)), steps.missing_values, steps.keep, steps.withhold)
         return cls(steps)
 
 
@@ -142,7 +138,7 @@ class Release(attacked.Release):
             if path.exists():
                 raise ParameterError(f"`out` must not exist yet, got {str(path)!r}: a release is never overwritten")
         kind = check_choice(suffix or self._kind(), "suffix", WRITTEN)
-        manifest: dict[str, Any] = dict(self.manifest)
+        manifest = dict(self.manifest)
         manifest["receipts"] = list(manifest.get("receipts", []))
         if kind in GEOGRAPHIC and not hasattr(self.cells, "to_crs"):
             manifest["receipts"].append(f"no place is released: a CSV file, not {kind}")

@@ -202,8 +202,7 @@ def read_recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, str | Path):
         return read_recipe(recipe)
     check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
-    given: Recipe = recipe
-    return given
+    return recipe
 
 
 def _check_names(names: Any, of: str) -> None:

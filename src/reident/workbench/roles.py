@@ -84,7 +84,7 @@ def _forms(listed: str) -> Iterator[str]:
 
 
 #: The words of each role or kind, as `words` returns them.
-MEANING: dict[str, frozenset[str]] = {role: frozenset(_forms(" ".join(both))) for role, both in _TABLE.items()}
+MEANING = {role: frozenset(_forms(" ".join(both))) for role, both in _TABLE.items()}
 _ENDS = {role: tuple(form for form in _forms(german) if len(form) >= _LONG) for role, (_, german) in _TABLE.items()}
 
 

@@ -287,7 +287,7 @@ def tried_releases(
     areas = data.public.get("areas")
     if isinstance(areas, pd.DataFrame) and "population" in areas:
         largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
-    steps: list[Step] = []
+    steps = []
     for spec in methods or [method.name for method in fitting if method.name not in left_out and not method.costly]:
         entry, values = parsed(spec, "anonymiser", data.kind)
         if reason := lacking(entry, data):

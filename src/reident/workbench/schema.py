@@ -191,7 +191,7 @@ class Schema:
 
     def secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
         """Split ``depression=yes`` into the column and the value that is a secret."""
-        plain: list[str] = []
+        plain = []
         secrets: dict[str, list[str]] = {}
         for text in given:
             name, sign, value = str(text).partition("=")
@@ -272,7 +272,7 @@ class Schema:
 
     def listed(self) -> Row:
         """Return columns, CRS and population as a recipe lists them."""
-        columns: dict[str, Row] = {
+        columns = {
             name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
             for name, column in self.columns.items()
         }

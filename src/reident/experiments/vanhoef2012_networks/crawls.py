@@ -112,7 +112,7 @@ def _spread(
 
 def popularity(n: int, rng: Generator) -> np.ndarray:
     """Draw the expected number of links of each person from a lognormal law."""
-    return np.asarray(rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n))
+    return rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n)
 
 
 def draw_groups(n: int, rng: Generator) -> IntArray:

@@ -19,7 +19,7 @@ from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-_PRINTED: Parameters = {"probing": 4, "patience": 1, "max_probes": 5000}
+_PRINTED = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
 #: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.

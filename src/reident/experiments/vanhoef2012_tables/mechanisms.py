@@ -168,7 +168,7 @@ def _classified(normals: FloatArray) -> IntArray:
     """Return how many points each normal vector (a column) classifies correctly."""
     points = hyperplane_points()
     above = points[["x", "y"]].to_numpy() @ normals >= 0
-    return np.asarray(((points["label"] == "A").to_numpy() == above.T).sum(axis=-1))
+    return ((points["label"] == "A").to_numpy() == above.T).sum(axis=-1)
 
 
 def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,7 +88,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
     """Cut a column into classes: its values, ranges of its order, first and last signs, calendar parts."""
     text, order = texts_of(column).fillna("").astype(str), ordered(column)
     ranks = pd.Series(order).rank(pct=True).fillna(0).to_numpy()
-    parts: dict[str, Any] = {
+    parts = {
         "values": text, "range": np.minimum((ranks * _CLASSES).astype(int), _CLASSES - 1),
         "last sign": text.str[-1:], "last two signs": text.str[-2:], "first sign": text.str[:1],
     }  # fmt: skip
@@ -121,7 +120,7 @@ def p_same(x: IntArray, y: IntArray) -> float:
     if nx.min() * ny.min() >= n:
         cells = np.bincount(key, minlength=len(nx) * len(ny))
         expected = np.outer(nx, ny).ravel() / n
-        return float(chdtrc((len(nx) - 1) * (len(ny) - 1), ((cells - expected) ** 2 / expected).sum()))
+        return chdtrc((len(nx) - 1) * (len(ny) - 1), ((cells - expected) ** 2 / expected).sum())
     few = len(nx) * len(ny) <= 4 * n
     counts = (np.bincount(key) if few else np.unique(key, return_counts=True)[1]).astype(float)
     same = (counts * (counts - 1)).sum() / 2
@@ -135,7 +134,7 @@ def p_same(x: IntArray, y: IntArray) -> float:
     )
     spread = np.sqrt(max(square - mean**2, mean * 1e-6, 1e-12))
     poisson = gammainc(same, mean) if same else 1.0
-    return float(max(ndtr((mean + 0.5 - same) / spread), poisson))
+    return max(ndtr((mean + 0.5 - same) / spread), poisson)
 
 
 def chatterjee(x: FloatArray, y: FloatArray, rng: Generator) -> float:
@@ -143,12 +142,12 @@ def chatterjee(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     rank = np.empty(len(y))
     rank[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y))
     along = rank[np.lexsort((rng.random(len(x)), x))]
-    return float(1 - 3 * np.abs(np.diff(along)).sum() / (len(y) ** 2 - 1)) if len(y) > 1 else 0.0
+    return 1 - 3 * np.abs(np.diff(along)).sum() / (len(y) ** 2 - 1) if len(y) > 1 else 0.0
 
 
 def p_order(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     """Return the p-value of Chatterjee's coefficient."""
-    return float(2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4)))
+    return 2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4))
 
 
 def z_learned(x: FloatArray, y: IntArray, rng: Generator) -> float:
@@ -161,7 +160,7 @@ def z_learned(x: FloatArray, y: IntArray, rng: Generator) -> float:
         p = 1e-3 + cross_val_predict(model, x, y, cv=folds, method="predict_proba")
     logs, at = np.log(p / p.sum(axis=1, keepdims=True)), np.arange(len(y))
     null = np.array([logs[at, rng.permutation(y)].mean() for _ in range(200)])
-    return float((logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12))
+    return (logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12)
 
 
 def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> str:

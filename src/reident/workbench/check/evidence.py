@@ -284,8 +284,7 @@ def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> Float
     )
     if NEARER * on > min(off, spread) or np.linalg.matrix_rank(fit[:2]) < 2:
         return None
-    undone: FloatArray = (released - fit[2]) @ np.linalg.inv(fit[:2])
-    return undone
+    return (released - fit[2]) @ np.linalg.inv(fit[:2])
 
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
@@ -306,8 +305,7 @@ def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[
 
 
 def _equal(places: FloatArray, others: FloatArray) -> BoolArray:
-    close: BoolArray = np.asarray((np.abs(places - others) < _SAME_DEG).all(axis=-1))
-    return close
+    return (np.abs(places - others) < _SAME_DEG).all(axis=-1)
 
 
 # -- the order of the rows ---------------------------------------------------------------------------------------------

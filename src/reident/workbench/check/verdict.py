@@ -224,5 +224,4 @@ def as_option(name: str, column: Any, *, listed: bool = True) -> str:
 
 def _rows(table: pd.DataFrame) -> list[Row]:
     """Return the rows of a table as JSON holds them, six decimals, null where there is no number."""
-    rows: list[Row] = json.loads(table.to_json(orient="records", double_precision=6))
-    return rows
+    return json.loads(table.to_json(orient="records", double_precision=6))
