@@ -104,7 +104,7 @@ def nearest_among(
 
     shape = len(homes), min(k, len(points))
     near, gaps, cut = np.full(shape, -1), np.full(shape, np.inf), np.zeros(len(homes), dtype=bool)
-    is_located = np.isfinite(points).all(axis=1)
+    is_located = np.asarray(np.isfinite(points).all(axis=1))
     kinds = np.where(np.isfinite(homes).all(axis=1), kinds, -1)
     for rows, fitting in zip(class_rows(kinds, len(fits)), fits, strict=True):
         fitting = fitting[is_located[fitting]]

@@ -305,7 +305,7 @@ def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[
 
 
 def _equal(places: FloatArray, others: FloatArray) -> BoolArray:
-    return (np.abs(places - others) < _SAME_DEG).all(axis=-1)
+    return np.asarray((np.abs(places - others) < _SAME_DEG).all(axis=-1))
 
 
 # -- the order of the rows ---------------------------------------------------------------------------------------------
