@@ -117,7 +117,7 @@ def _copies(
 def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:
     length = max(homes.max(initial=0), groups.max(initial=0)) + 1
     shares = [np.bincount(sizes, minlength=length) / max(1, len(sizes)) for sizes in (homes, groups)]
-    return bool(np.abs(shares[0] - shares[1]).sum() / 2 <= _ALIKE)
+    return np.abs(shares[0] - shares[1]).sum() / 2 <= _ALIKE
 
 
 def household_join(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

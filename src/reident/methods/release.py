@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -236,7 +236,7 @@ class Knowledge:
         """Return an object that several attacks need, made once and stored under a name."""
         if name not in self._stored:
             self._stored[name] = make()
-        return cast(T, self._stored[name])
+        return self._stored[name]
 
     def sample(self, rng: np.random.Generator) -> IntArray:
         """Draw the rows of the persons for a costly attack, in order."""

@@ -106,7 +106,7 @@ class Release(attacked.Release):
     @property
     def guarantee(self) -> str:
         """The guarantees, counted on the released cells."""
-        return str(self.manifest["guarantee"])
+        return self.manifest["guarantee"]
 
     @property
     def pairs(self) -> pd.DataFrame:

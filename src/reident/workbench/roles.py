@@ -224,7 +224,7 @@ def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> l
 
 def _within(values: pd.Series, low: float, high: float) -> bool:
     known = values.dropna()
-    return bool(len(known)) and float(known.between(low, high).mean()) > 0.9
+    return len(known) > 0 and known.between(low, high).mean() > 0.9
 
 
 def propose(
@@ -345,7 +345,7 @@ def _is_numbered(known: pd.Series, kind: str) -> bool:
     """Tell running numbers and numbers of one length from measurements that happen to be distinct."""
     if kind != "integer":
         return False
-    return bool(np.ptp(known.to_numpy(np.int64)) < 10 * len(known) or np.ptp(known.astype(str).str.len()) == 0)
+    return np.ptp(known.to_numpy(np.int64)) < 10 * len(known) or np.ptp(known.astype(str).str.len()) == 0
 
 
 def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
@@ -356,7 +356,7 @@ def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
     numbers = known.to_numpy(float)
     sure = survey or name & {"survey", "sample", "design", "person", "weights"}
     body = name & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"} or (not sure and 2 < np.median(numbers) < 150)
-    return bool(not body and (numbers >= 0).all() and numbers.mean() > 0.9)
+    return not body and (numbers >= 0).all() and numbers.mean() > 0.9
 
 
 def survey_weights(column: pd.Series, population: float | None = None) -> tuple[pd.Series, str]:

@@ -96,7 +96,7 @@ def cut(rng: Generator, *, graph: str, kind: str, n_targets: int) -> Row:
 
 def _finds_all(result: Any, truth: Mapping[Any, Any], n: int) -> bool:
     right = sum(truth.get(place) == target for target, place in result.mapping.items())
-    return bool(result.is_unique and right == n)
+    return result.is_unique and right == n
 
 
 def _gather(original: Network, k: int, rng: Generator) -> list[Any]:

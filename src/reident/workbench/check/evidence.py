@@ -186,7 +186,7 @@ def _depend(one: pd.Series, other: pd.Series) -> bool:
 def _holds_together(values: pd.Series) -> bool:
     """Tell whether most records share their value with a few others, as households and persons do."""
     median = values.map(values.value_counts()).median()
-    return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
+    return _FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
