@@ -240,3 +240,13 @@ def test_the_posterior_of_a_mask_is_as_sure_as_it_is_right_and_an_assignment_fin
     sure, right, assigned = np.mean(found, axis=0)
     assert sure == pytest.approx(right, abs=5 * np.sqrt(right * (1 - right) / (6 * n)))
     assert assigned > right
+
+
+def test_a_report_comes_back_from_its_json_as_it_was():
+    dataset = rd.Dataset(people(120), quasi=["sex", "age", "town"], sensitive="ill", lat="lat", lon="lon")
+    report = rd.evaluate(rd.protect(dataset, Step("mondrian", k=5)), quick=True)
+    stored = rd.RiskReport.of_json(report.to_json(), report.persons.index)
+    pd.testing.assert_frame_equal(stored.frame, report.frame)
+    pd.testing.assert_frame_equal(stored.persons, report.persons)
+    assert (stored.share_above_limit, stored.by_household) == (report.share_above_limit, report.by_household)
+    assert (stored.skipped, stored.highest, stored.attack) == (report.skipped, report.highest, report.attack)

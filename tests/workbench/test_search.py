@@ -51,11 +51,11 @@ def search(persons, folder):
 def counted(monkeypatch, stop_after=None, how=None):
     judged, real = [], Evaluator.evaluate_steps
 
-    def judge(self, steps, shown):
+    def judge(self, steps, shown, stage):
         if len(judged) == stop_after:
             how()
-        judged.append("; ".join(map(step_text, steps)))
-        return real(self, steps, shown)
+        judged.append(("; ".join(map(step_text, steps)), stage))
+        return real(self, steps, shown, stage)
 
     monkeypatch.setattr(Evaluator, "evaluate_steps", judge)
     return judged
@@ -67,6 +67,13 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         every = counted(patched)
         whole = search(persons, None)
     assert len(every) == len(set(every)) > 5
+    # Costly attacks and further draws come where a release has passed the others, with all its parts.
+    refused = set(whole.judged.loc[~whole.judged["passed"].astype(bool), "chain"])
+    assert {"quick", "full"} <= {stage for _, stage in every}
+    for chain, stage in every:
+        if stage != "quick":
+            assert (chain, "quick") in every[: every.index((chain, stage))]
+            assert not (refused - {chain}) & set(chain.split("; "))
     assert "sample" not in whole.sentence
     assert (
         "judged on a sample of 120 of the 1200 records"

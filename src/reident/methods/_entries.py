@@ -190,7 +190,7 @@ ATTACKS = (
     _by_value("skewness", "sensitive value made much more probable", _VANHOEF, usual="table"),
     _by_value("similarity", "sensitive values alike in a class", _VANHOEF),
     _by_value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
-    _by_value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)"),
+    _by_value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)", seconds=0.3),
     _by_value(
         "intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1", also="earlier"
     ),
@@ -215,7 +215,7 @@ ATTACKS = (
         by_pairs=True, seconds=25.0, function="common_subgraph", start={"gamma": 0.9},
     ),
     _by_distance(
-        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)",
+        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", seconds=0.2,
     ),
     _by_distance(
         "registration", "location of all by their shape", "registration of point clouds",
@@ -223,6 +223,7 @@ ATTACKS = (
     ),
     _by_distance(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
+        seconds=0.2,
     ),
     _by_distance(
         "population", "location by where people live", "beyond Kroll and Schnell (2016)", measure="risk", seconds=4.0

@@ -116,7 +116,7 @@ class Entry:
         a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
         (`reident.methods.attacks.REQUIREMENTS`).
     seconds : float
-        For a costly method, its longest run, about, s: a map tries it only where it is named.
+        Its longest run, about, s: quick ones come first, and from 1 s on a map tries it only where it is named.
     by_pairs : bool
         Whether its cost grows with the pairs of a known and a released person of the same labels.
     """
@@ -184,8 +184,8 @@ class Entry:
 
     @property
     def costly(self) -> bool:
-        """Whether the method learns until a time limit or looks at all pairs."""
-        return self.seconds > 0
+        """Whether the method takes a second and more: it learns, or looks at all pairs."""
+        return self.seconds >= 1
 
     def suits(self, data: Any) -> bool:
         """Tell whether data have all that the method needs to be offered."""

@@ -273,7 +273,7 @@ def assess(
                 search = replace(
                     without, evaluator=search.evaluator, before=search.before, price_before=search.price_before,
                     candidates=pd.concat([search.candidates, without.candidates], ignore_index=True),
-                    n_chains=search.n_chains + without.n_chains,
+                    n_chains=search.n_chains + without.n_chains, is_cut=search.is_cut or without.is_cut,
                 )  # fmt: skip
     n_nodes = dataset.named_network.n_nodes if "network" in tried else 0
     if "network" in tried and n_nodes <= MOST_NODES:

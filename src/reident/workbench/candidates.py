@@ -182,28 +182,40 @@ class Evaluator:
         words = ", ".join("the place" if name == PLACE else name for name in withheld)
         return {"chain": "; ".join(step_text(part.step) for part in chain), "withheld": words}
 
-    def evaluate_steps(self, steps: Sequence[Step], columns_shown: list[str]) -> dict[str, Any]:
-        """Evaluate a chain draw by draw, up to the one that refuses it.
+    def stages(self, steps: Sequence[Step]) -> list[str]:
+        """Return how a chain is evaluated, the cheapest first.
 
-        The first draw comes last: it meets costly attacks, too. The row is that of the last report; it has the reason
-        if a draw could not be made.
+        "quick": its first draw without costly attacks, of records; "draws": the others without, of a chain that draws;
+        "full": its first draw.
         """
-        draws = self.draws if any("rng" in step.entry.signature for step in steps) else 1
-        for draw in range(draws - 1, -1, -1):
+        draws = self.draws > 1 and any("rng" in step.entry.signature for step in steps)
+        return [*([] if self.is_network else ["quick"]), *(["draws"] if draws else []), "full"]
+
+    def evaluate_steps(self, steps: Sequence[Step], columns_shown: list[str], stage: str) -> dict[str, Any]:
+        """Evaluate a chain in one of its stages, up to the draw that refuses it.
+
+        The row is that of the last report; it has the reason if a draw could not be made. That of a full stage has the
+        report as JSON, too, and the numbers of its persons.
+        """
+        for draw in range(1, self.draws) if stage == "draws" else (0,):
             try:
                 result, released = self.release(steps, columns_shown, draw)
             except (DataError, ParameterError) as error:
                 return {"passed": False, "reason": str(error)}
-            report = self.evaluate(released, quick=draw > 0)
+            report = self.evaluate(released, quick=stage != "full")
             if report.share_above_limit > self.tolerate:
                 break
-        if report.share_above_limit <= self.tolerate and not self.is_network and result.matrix_km is None:
+        full = {} if stage != "full" else {
+            "report": report.to_json(), "persons": self.dataset.names.get_indexer(report.persons.index).tolist()
+        }  # fmt: skip
+        is_table = not self.is_network and result.matrix_km is None
+        if stage == "full" and is_table and report.share_above_limit <= self.tolerate:
             report = self.evaluate_cells(result, columns_shown) or report
         share, losses = report.share_above_limit, self.losses(result, columns_shown)
         return {
             "share_above_limit": share, "n_above": round(share * len(report.persons)), "worst": report.highest,
             "attack": report.attack, "passed": share <= self.tolerate, "reason": "",
-            "kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0,
+            "kept": 1 - float(np.mean(list(losses.values()))) if losses else 0.0, **full,
         }  # fmt: skip
 
     def evaluate(self, released: Release, *, stop_above: float | None = None, quick: bool = True) -> RiskReport:
@@ -273,7 +285,7 @@ def measure_step(rng: np.random.Generator, *, context: Context, evaluator: str, 
 
 
 def evaluate_chain(
-    rng: np.random.Generator, *, context: Context, evaluator: str, steps: str, columns_shown: str
+    rng: np.random.Generator, *, context: Context, evaluator: str, steps: str, columns_shown: str, stage: str
 ) -> dict[str, Any]:
     """Evaluate one candidate, a trial of `sweep`: JSON of its steps and of the protected columns that are released.
 
@@ -281,7 +293,7 @@ def evaluate_chain(
     """
     del rng, evaluator
     chain = [Step.of(step) for step in json.loads(steps)]
-    return _evaluator(context).evaluate_steps(chain, json.loads(columns_shown))
+    return _evaluator(context).evaluate_steps(chain, json.loads(columns_shown), stage)
 
 
 def step_text(step: Step) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -94,6 +95,20 @@ class RiskReport:
         run = self.applied[self.applied["what"].isin(["identity", "attribute"])]
         run = run[run["share_above_limit"] > 0]
         return "" if run.empty else str(run.loc[run["share_above_limit"].idxmax(), "name"])
+
+    def to_json(self) -> str:
+        """Return the report as JSON: persons in their order, without the claims about each."""
+        frame = self.frame.astype(object).where(self.frame.notna(), None)
+        listed = {"frame": frame.to_dict("records"), "persons": self.persons.to_dict("list")}
+        numbers = {"share_above_limit": self.share_above_limit, "limit": self.limit, "by_household": self.by_household}
+        return json.dumps({**listed, **numbers, "skipped": dict(self.skipped)})
+
+    @classmethod
+    def of_json(cls, text: str, persons: pd.Index) -> RiskReport:
+        """Return the report that `to_json` wrote, about persons with these labels."""
+        listed = json.loads(text)
+        tables = {"frame": _typed(listed["frame"]), "persons": pd.DataFrame(listed["persons"], index=persons)}
+        return cls(**{**listed, **tables})
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the share of persons above the limit under each attack."""
@@ -194,11 +209,15 @@ def evaluate(
         share = max(largest, float(shared["above"].mean()) if len(shared) else 0.0)
         if stop_above is not None and share > stop_above:
             break
-    types = dict.fromkeys(_NUMBERS, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
     heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
-    frame = pd.DataFrame(rows, columns=COLUMNS).astype(types)
-    return RiskReport(frame, shared.set_axis(heads), share, limit, by_household, skipped, outcomes)
+    return RiskReport(_typed(rows), shared.set_axis(heads), share, limit, by_household, skipped, outcomes)
+
+
+def _typed(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the rows of attacks as a frame."""
+    types = dict.fromkeys(_NUMBERS, float) | dict.fromkeys(("n_above", "n"), "Int64")
+    return pd.DataFrame(rows, columns=COLUMNS).astype(types)
 
 
 def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
@@ -248,7 +267,7 @@ def _plan(
         if len(knowledge.release.table.columns) and knowledge.truth is not None and knowledge.quasi:
             for name, numbers in keys.items():
                 yield name, knowledge, partial(composition, numbers=numbers, name=name)
-        specs = [{"name": entry.name} for entry in sorted(entries("attack"), key=lambda entry: entry.costly)]
+        specs = [{"name": entry.name} for entry in sorted(entries("attack"), key=lambda entry: entry.seconds)]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
     budget, placed = BUDGET_S, _placed(knowledge)

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 #: Releases drawn of a chain that draws, by profile: each must pass.
 DRAWS = {"smoke": 2, "quick": 5, "full": 20}
-#: Chains that are judged at most, the most useful first.
+#: Releases that are judged at most, the most useful first.
 MOST_JUDGED = 80
+#: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
+_LOAD = 4
 #: Seconds of judging after which workers are started: their start takes about as long.
 _ALONE_S = 8.0
 #: Sizes of classes tried beyond those of the registry.
@@ -46,6 +48,10 @@ _LARGER = (50, 100, 200, 400)
 _CROWDS = (1, 3, 8)
 #: Sensitive values up to which classes are also tried whose shares are close to those of the file.
 _VALUES = 50
+
+
+#: A chain and the stage of its evaluation.
+Trial = tuple[Chain, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,8 @@ class Search:
         The first draw of the advised release (index: the records). Confidential.
     n_chains : int
         Chains that could be made of the steps tried.
+    is_cut : bool
+        Whether the search ended because it had judged as many releases as it may.
     groups : list of str
         Sentences about households and survey weights, of the advised release, else the data as they are.
     price_before, price_after : KnowledgePrice or None
@@ -82,6 +90,7 @@ class Search:
     candidates: pd.DataFrame
     before: RiskReport
     n_chains: int
+    is_cut: bool = False
     groups: Sequence[str] = ()
     price_before: KnowledgePrice | None = None
     price_after: KnowledgePrice | None = None
@@ -152,7 +161,7 @@ class Search:
         if refused.empty:
             return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
         safest = refused.loc[refused["share_above_limit"].astype(float).idxmin()]
-        ended = ", where the search ended," if len(self.judged) % MOST_JUDGED == 0 else ""
+        ended = ", where the search ended," if self.is_cut else ""
         alone = ""
         if len(passing):  # steps that pass by themselves, but with no other step
             best = passing.loc[passing["kept"].astype(float).idxmax()]
@@ -178,9 +187,9 @@ def search_release(
 
     A chain takes one step of each slot; a slot that may be None withholds its columns. A release passes if at most the
     tolerated share of persons is above the limit under every attack that `check` would run, in each of the draws;
-    costly attacks meet the first draw of a release that passed the others. A release has the evidence of its parts:
-    where one part, by itself, is refused, no chain with it is judged. Of steps that give the same cells one is judged.
-    Several jobs judge as many chains at once.
+    further draws and costly attacks come last. A release has the evidence of its parts: where one part, by itself, is
+    refused, no chain with it is judged. Where no chain passes, parts are judged by themselves up to the first that
+    passes. Of steps that give the same cells one is judged. Several jobs judge several releases at once.
 
     Parameters
     ----------
@@ -189,7 +198,7 @@ def search_release(
         in common.
     slots : sequence of sequence of Step or None
     max_judged : int
-        Chains that are judged at most.
+        Releases that are judged at most, parts by themselves among them.
     jobs : int or str
         Processes, or the address of a running dask scheduler.
     cache : folder, optional
@@ -203,6 +212,7 @@ def search_release(
     evaluator = replace(evaluator, always=frozenset(set(evaluator.dataset.quasi) - set(each)))
     name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
     n_at_once = jobs if isinstance(jobs, int) else 4
+    room = 1 if jobs == 1 else _LOAD * n_at_once
 
     def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
         """Run trials here or, once they have taken long, by workers, the same for all batches."""
@@ -225,62 +235,85 @@ def search_release(
             parts.setdefault(part.cells or part, part)
         return [*parts.values(), *([None] if None in slot else [])]
 
-    judged: dict[Chain, dict[str, Any]] = {}
+    judged: dict[Trial, dict[str, Any]] = {}
 
-    def pieces(chain: Chain) -> list[Chain]:
-        """Return the parts of a chain, then the chain; places first: they are judged in a fraction of the time."""
+    def stages(piece: Chain) -> list[str]:
+        return evaluator.stages([part.step for part in piece])
+
+    def trials_of(chain: Chain) -> list[Trial]:
+        """Return the quick stages of the parts of a chain, places first, and of the chain, then the others."""
         alone = sorted(chain, key=lambda part: PLACE not in part.columns) if apart and len(chain) > 1 else []
-        return [*((part,) for part in alone), chain]
+        pieces = [*((part,) for part in alone), chain]
+        every = [(piece, stage) for piece in pieces for stage in stages(piece)]
+        return sorted(every, key=lambda trial: trial[1] != "quick")
 
-    def waiting(n: int) -> list[Chain]:
-        """Return the next pieces to judge; none if a chain passed that no more useful one is waiting before."""
-        listed: dict[Chain, None] = {}
-        for chain in chains:
-            rows = {piece: judged.get(piece) for piece in pieces(chain)}
-            if any(row is not None and not row["passed"] for row in rows.values()):
+    def verdict(piece: Chain) -> dict[str, Any] | None:
+        """Return the row that refuses a chain, else that of its full stage; None while its stages are not all known."""
+        rows = {stage: judged.get((piece, stage)) for stage in stages(piece)}
+        refused = next((row for row in rows.values() if row and not row["passed"]), None)
+        return refused or (None if None in rows.values() else rows["full"])
+
+    def waiting() -> list[Trial]:
+        """Return the next trials; none if a chain passed that no more useful one is waiting before."""
+        listed: list[Trial] = []
+        for chain in [*chains, *(spare if apart else [])]:
+            known = {trial: judged.get(trial) for trial in trials_of(chain)}
+            if any(row is not None and not row["passed"] for row in known.values()):
                 continue
-            unknown = [piece for piece, row in rows.items() if row is None]
-            if not unknown or len(listed | {unknown[0]: None}) > n:
+            unknown = [trial for trial, row in known.items() if row is None]
+            if not unknown:
                 break
-            listed[unknown[0]] = None
-        return list(listed)
+            # Most chains end in the quick stage: there a part goes before the chain.
+            for trial in unknown[:1] if unknown[0][1] == "quick" else unknown:
+                ahead = list(dict.fromkeys([*listed, trial]))
+                if len({piece for piece, _ in [*judged, *ahead]}) > max_judged:
+                    break  # what is judged in part comes to its end
+                if listed and sum(1 if stage == "quick" else _LOAD for _, stage in ahead) > room:
+                    return listed
+                listed = ahead
+        return listed
 
     with stack:
         slots_of_parts = [measured(slot, columns) for slot, columns in zip(slots, touched, strict=True)]
         every = [tuple(part for part in chain if part) for chain in itertools.product(*slots_of_parts)]
         every = sorted(filter(None, every), key=evaluator.promise, reverse=True)
         chains = [chain for chain in every if not any(part.reason for part in chain)]
+        alone = [(part,) for slot in slots_of_parts for part in slot if part and not part.reason]
+        spare = sorted([part for part in alone if part not in chains], key=evaluator.promise, reverse=True)
         bar = stack.enter_context(
-            tqdm(total=min(max_judged, len(chains)), desc="search", unit="chain", disable=progress is not True)
+            tqdm(total=min(max_judged, len(chains)), desc="search", unit="release", disable=progress is not True)
         )
-        while len(judged) < max_judged and (batch := waiting(min(n_at_once, max_judged - len(judged)))):
+        while batch := waiting():
             grid = [
                 {"steps": json.dumps([part.step.listed for part in piece]),
-                 "columns_shown": json.dumps(evaluator.shown(piece))}
-                for piece in batch
+                 "columns_shown": json.dumps(evaluator.shown(piece)), "stage": stage}
+                for piece, stage in batch
             ]  # fmt: skip
-            for piece, row in zip(batch, trials(evaluate_chain, grid), strict=True):
-                row = {column: row[column] for column in ROW if column in row and row[column] is not None}
-                judged[piece] = evaluator.row_of(piece) | row
-            bar.update(len(batch))
+            for trial, row in zip(batch, trials(evaluate_chain, grid), strict=True):
+                judged[trial] = evaluator.row_of(trial[0]) | {key: v for key, v in row.items() if v is not None}
+            n_judged = len({piece for piece, _ in judged})
+            bar.update(n_judged - bar.n)
             if callable(progress):
-                progress(len(judged), bar.total)
-    chosen = next((chain for chain in chains if judged.get(chain, {}).get("passed")), None)
-    unmade = [part for parts in slots_of_parts for part in parts if part and part.reason]
-    table = [*judged.values()]
+                progress(n_judged, bar.total)
+    chosen = next((chain for chain in chains if (verdict(chain) or {}).get("passed")), None)
+    unmade = [part for slot in slots_of_parts for part in slot if part and part.reason]
+    pieces = dict.fromkeys(piece for piece, _ in judged)
+    table = [row for row in map(verdict, pieces) if row is not None]
     table += [evaluator.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
     before = evaluator.before()
-    search = Search(evaluator, pd.DataFrame(table, columns=ROW), before, len(every),
+    search = Search(evaluator, pd.DataFrame(table, columns=ROW), before, len(every), is_cut=len(pieces) >= max_judged,
                     price_before=evaluator.priced(evaluator.records.filter(evaluator.known)))  # fmt: skip
     if chosen is None:
         return replace(search, groups=evaluator.groups(evaluator.original(), before))
     steps, columns = [part.step for part in chosen], evaluator.shown(chosen)
     first_draw, released = evaluator.release(steps, columns, 0)
-    after = evaluator.evaluate(released, quick=False)
+    row = judged[chosen, "full"]
+    after = RiskReport.of_json(row["report"], evaluator.dataset.names[row["persons"]])
     return replace(
         search, chain=[step.listed for step in steps],
         withhold=[column for column in evaluator.known if column not in columns], after=after,
-        released=released.table, losses=evaluator.losses(first_draw, columns), advised=judged[chosen],
+        released=released.table, losses=evaluator.losses(first_draw, columns),
+        advised={column: row[column] for column in ROW},
         price_after=evaluator.priced(released.table), groups=evaluator.groups(released, after),
     )  # fmt: skip
 
