@@ -128,7 +128,7 @@ class Entry:
     form: str
     source: str = ""
     label: str = ""
-    fixed: Options | tuple[()] = ()
+    fixed: Options = field(default_factory=dict)
     takes: str = ""
     start: Options = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Entry:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters open to a user, in the order of the signature."""
-        fixed = {*dict(self.fixed), *self.takes.split()}
+        fixed = {*self.fixed, *self.takes.split()}
         return tuple(
             Parameter(name, rule, self.start.get(name), tuple(self.grid.get(name, ())))
             for name, rule in described(self.function).items()
@@ -238,4 +238,4 @@ class Entry:
 
     def arguments(self, options: Options) -> Parameters:
         """Return the keyword arguments of a call of the function with these options."""
-        return {**dict(self.fixed), **self.check(options)}
+        return {**self.fixed, **self.check(options)}

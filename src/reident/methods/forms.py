@@ -168,7 +168,7 @@ def lacking(entry: Entry, data: Any) -> str:
                 ARGUMENTS[name](data, {})
     except (ParameterError, DataError) as error:
         return str(error)
-    if dict(entry.fixed).get("method") == "ola":
+    if entry.fixed.get("method") == "ola":
         return too_large(data.hierarchies[name].n_levels for name in data.quasi)
     return ""
 
@@ -308,7 +308,7 @@ def release(
     if entry.data != data.kind:
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
     checked = entry.check(options or {})
-    arguments = _arguments(entry, data, checked, {**data.public, **read_public(public or {})}, rng)
+    arguments = _arguments(entry, data, checked, data.public | read_public(public or {}), rng)
     with quiet(PrivacyWarning):
         # The guarantee says the same: a range from the data, a trial's repeatable noise.
         returned = entry.function(**arguments)

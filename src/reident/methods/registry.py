@@ -137,7 +137,7 @@ def _check_entry(entry: Entry) -> None:
     check_choice(entry.form, "form", RELEASES if entry.role == "anonymiser" else CALLS)
     if entry.role != "anonymiser":
         return
-    bound = {*NAMES, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
+    bound = {*NAMES, *entry.public, *entry.fixed, "rng", *(parameter.name for parameter in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in bound:

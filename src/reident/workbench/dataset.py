@@ -133,7 +133,7 @@ class Dataset:
     def _take(self, keywords: Parameters) -> None:
         """Take keywords that are no roles out of all keywords, check and store them."""
         given = {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
-        settings = self._settings = {**self._settings, **given}
+        settings = self._settings = self._settings | given
         self.forms = dict(check_mapping(settings["hierarchies"], "hierarchies", optional=True))
         self.public = dict(settings["public"] or {})
         tables = {name: settings[name] for name in ("register", "control")}
@@ -283,7 +283,7 @@ class Dataset:
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchy of each column that states one."""
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
-        return hierarchies_of({**stated, **self.forms}, self.data)
+        return hierarchies_of(stated | self.forms, self.data)
 
     @cached_property
     def guarded(self) -> dict[str, list[Any]]:

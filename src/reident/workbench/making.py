@@ -165,7 +165,7 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
                 "parameters"
             )
         absent = len(before) - len(result.table)
-        result.done.append({**step.described, **details, "records_left_out": absent, "guarantee": ""})
+        result.done.append(step.described | details | {"records_left_out": absent, "guarantee": ""})
     for number, (step, done) in enumerate(zip(steps, result.done, strict=True), start=1):
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(

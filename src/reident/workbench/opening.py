@@ -256,7 +256,7 @@ def describe(
     schema = Schema(columns, crs=None if places is None else places["crs"])
     look += [*_headings(cells, data, types), *place_notes(data, schema)]
     look += [*_same_values(data), *_few_numbers(data, types)]
-    return OpenedFile(data, schema, dict(source), changes, look)
+    return OpenedFile(data, schema, source, changes, look)
 
 
 def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
