@@ -64,7 +64,7 @@ def _nearest() -> list[Row]:
         rng = np.random.default_rng(1)
         known = pd.DataFrame({"lat_deg": rng.uniform(47, 55, n), "lon_deg": rng.uniform(6, 15, n)})
         release = Release("points", known + rng.normal(0, 0.01, (n, 2)), "coordinate_noise", {"sigma_deg": 0.01}, n)
-        run_attack("nearest_place", release, Knowledge(known, [], np.arange(n), n_persons=n))
+        run_attack("nearest_place", Knowledge(known, [], np.arange(n), n_persons=n, release=release))
 
     attack(1000)
     n = 1_000_000

@@ -158,7 +158,7 @@ def attacked(name, table, released, secrets, n_known=None, **options):
         known[QUASI], QUASI, truth=release.table.index.get_indexer(known.index), sensitive="ill",
         secrets={"ill": secrets.iloc[:n_known]},
     )  # fmt: skip
-    return person_risks(run_attack(name, release, knowledge, options), limit=0.25)
+    return person_risks(run_attack(name, knowledge.on(release), options), limit=0.25)
 
 
 ATTACKS = [entry.name for entry in entries("attack") if entry.data == "table" and not entry.costly]

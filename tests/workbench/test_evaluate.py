@@ -196,9 +196,9 @@ def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
     known = pd.DataFrame({"lat_deg": rng.uniform(47, 55, 8000), "lon_deg": rng.uniform(6, 15, 8000)})
     release = Release("points", known + rng.normal(0, 0.01, known.shape), "coordinate_noise", {"sigma_deg": 0.01}, 8000)
     knowledge = Knowledge(known, [], np.arange(8000), n_persons=8000)
-    of_all = run_attack("nearest_place", release, knowledge).claims
+    of_all = run_attack("nearest_place", knowledge.on(release)).claims
     monkeypatch.setattr("reident.methods.nearest._FROM", 1000)
-    of_some = run_attack("nearest_place", release, knowledge).claims
+    of_some = run_attack("nearest_place", knowledge.on(release)).claims
     assert (of_some["claim"] == of_all["claim"]).all()
     # The sizes that are tried lie a fifth apart.
     assert of_some["confidence"].mean() == pytest.approx(of_all["confidence"].mean(), abs=0.05)
@@ -234,7 +234,7 @@ def test_the_posterior_of_a_mask_is_as_sure_as_it_is_right_and_an_assignment_fin
         table = known + rng.normal(0, sd_km / degree, (n, 2))
         release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
         knowledge = Knowledge(known, [], np.arange(n))
-        outcomes = [run_attack(name, release, knowledge) for name in ("known_mask", "place_assignment")]
+        outcomes = [run_attack(name, knowledge.on(release)) for name in ("known_mask", "place_assignment")]
         judged, assigned = (person_risks(outcome, 0.25)[0] for outcome in outcomes)
         found.append((outcomes[0].claims["confidence"].mean(), judged["risk"], assigned["risk"]))
     sure, right, assigned = np.mean(found, axis=0)

@@ -8,8 +8,8 @@ import pytest
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
+from reident.workbench.cells import decimals_of
 from reident.workbench.columns import type_text
-from reident.workbench.numerals import decimals_of
 from reident.workbench.opening import describe
 from reident.workbench.recipe import open_by_recipe, recipe_of
 

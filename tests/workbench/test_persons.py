@@ -99,9 +99,9 @@ def test_values_are_counted_once_a_person():
         secrets={"ill": table["ill"]},
         persons=table["patnr"],
     )
-    claims = run_attack("modal_value", release, known).claims
+    claims = run_attack("modal_value", known.on(release)).claims
     assert claims["confidence"].to_numpy() == pytest.approx([3 / 8] * 8)  # gout of b, d, f among eight persons
-    one_each, _ = in_persons(release, known, value=True)
+    one_each = in_persons(known.on(release), value=True).release
     assert one_each.table["ill"].value_counts().to_dict() == {"gout": 3, "none": 3, "flu": 2}
 
 

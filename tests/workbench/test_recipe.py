@@ -13,10 +13,10 @@ from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError, system_rng
 from reident.tables.labels import GAP, LabelReader
+from reident.workbench.cells import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.making import Step, make
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.numerals import decimals_of
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from samples import drawn
 

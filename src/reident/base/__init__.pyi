@@ -32,6 +32,7 @@ from .check_values import check_positive as check_positive
 from .check_values import check_real as check_real
 from .check_values import check_seed as check_seed
 from .check_values import check_several as check_several
+from .check_values import check_share as check_share
 from .check_values import check_text as check_text
 from .check_values import how_many as how_many
 from .check_values import is_key as is_key
@@ -48,6 +49,7 @@ from .errors import ParameterError as ParameterError
 from .errors import PrivacyWarning as PrivacyWarning
 from .errors import SearchLimitWarning as SearchLimitWarning
 from .errors import TrialError as TrialError
+from .errors import quiet as quiet
 from .isolation import SAFE_PATH as SAFE_PATH
 from .isolation import isolated_environment as isolated_environment
 from .lock import hold as hold
@@ -90,6 +92,7 @@ from .types import FloatArray as FloatArray
 from .types import Generator as Generator
 from .types import Int32Array as Int32Array
 from .types import IntArray as IntArray
+from .types import Options as Options
 from .types import Parameters as Parameters
 from .types import RNGLike as RNGLike
 from .types import Row as Row

@@ -85,6 +85,11 @@ def check_level(value: Any, name: str) -> float:
     return check_real(value, name, low=0, high=1, open_low=True, open_high=True)
 
 
+def check_share(value: Any, name: str, default: float | None = None) -> float:
+    """Return a share of 1, the default where none is given."""
+    return check_real(default if value is None else value, name, low=0, high=1)
+
+
 def interval(low: float, high: float, open_low: bool, open_high: bool) -> str:
     """Return an interval as text, ``"[0, inf)"``."""
     opening = "(" if open_low or low == -math.inf else "["

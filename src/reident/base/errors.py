@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 __all__ = ["DataError", "ParameterError", "PrivacyWarning", "SearchLimitWarning", "TrialError"]
 
 
@@ -28,3 +30,8 @@ class PrivacyWarning(UserWarning):
 # Tracebacks name them as users import them.
 for _name in __all__:
     globals()[_name].__module__ = "reident"
+
+
+def quiet(category: type[Warning] = SearchLimitWarning) -> warnings.catch_warnings[None]:
+    """Return a context without warnings of a kind, by default of searches that end at their limit: a column says so."""
+    return warnings.catch_warnings(action="ignore", category=category)

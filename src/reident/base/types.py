@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ EARTH_RADIUS_KM = 6371.0
 
 #: Whatever `numpy.random.default_rng` takes (SPEC 7).
 RNGLike = np.random.Generator | np.random.SeedSequence | int | None
+
+#: Values by name, such as the options of a method: not to be modified.
+Options = Mapping[str, Any]
 
 #: Plain JSON values: what a notebook parameter or a sweep parameter may be.
 Parameters = dict[str, Any]

@@ -5,7 +5,6 @@ its own table 1: columns in the order of the file, clusters on columns as they a
 all originals. The paper's 400 records are not published: each repetition draws records anew.
 """
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, IntArray, ParameterError, Parameters, Row, quiet
 from reident.data.datasets import load_casc, published
 from reident.experiments.parameters import read_own
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
@@ -51,7 +50,7 @@ def read_table(table: str = "") -> pd.DataFrame:
     """Return the numeric columns of an own CSV file, or Census for ""; not to be modified."""
     if not table:
         return load_casc("census")
-    return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(np.float64)
+    return read_own(table, "table").select_dtypes("number").dropna(axis="columns").astype(float)
 
 
 def draw_records(rng: Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -106,7 +105,7 @@ def _compile_learning() -> None:
 
 def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> LearnedLinkage:
     """Learn without a warning at the time limit: a column says whether the result is proven."""
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         _compile_learning()
         return learn_linkage(release, original, **options)
 
@@ -121,7 +120,7 @@ def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyM
 def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: Generator) -> float:
     """Return the largest linked share of 60 random ordered weighted averages: a lower bound of the optimum."""
     tried = [np.ones(len(columns)), *rng.dirichlet(np.ones(len(columns)), 59)]
-    a, b = (((x - x.mean()) / x.std(ddof=0)).to_numpy(np.float64) for x in (release[columns], original[columns]))
+    a, b = (((x - x.mean()) / x.std(ddof=0)).to_numpy(float) for x in (release[columns], original[columns]))
     partners, n_right = original.index.get_indexer(release.index), np.zeros(len(tried))
     for rows in np.array_split(np.arange(len(a)), 1 + a.size * len(b) // 2_000_000):
         squares = -np.sort(-((a[rows, None] - b) ** 2))  # the largest difference first
@@ -132,12 +131,12 @@ def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str],
 def _linked(distance: FloatArray, partners: IntArray) -> BoolArray:
     """Return the records to which none but the partner is as near, up to rounding."""
     true = distance[np.arange(len(distance)), partners]
-    return np.asarray((distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1)
+    return (distance <= true[:, None] * (1 + TIE)).sum(axis=1) == 1
 
 
 def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str]) -> float:
     """Return the linked share by the distance K(a, a) - 2 K(a, b) + K(b, b), K(a, b) = (1 + a.b) ** 2."""
-    a, b = (((x - x.mean()) / x.std()).to_numpy(np.float64) for x in (release[columns], original[columns]))
+    a, b = (((x - x.mean()) / x.std()).to_numpy(float) for x in (release[columns], original[columns]))
     own_a, own_b = ((1 + (x**2).sum(axis=1)) ** 2 for x in (a, b))
     distance = own_a[:, None] - 2 * (1 + a @ b.T) ** 2 + own_b
     return float(_linked(distance, original.index.get_indexer(release.index)).mean())

@@ -1,6 +1,5 @@
 """Protections beyond the paper: six maskings of four columns, and clusters that grow where the columns leak."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from reident.tables.record_linkage import link_records
 
 #: From weak to strong: smallest cluster, share of a standard deviation (noise, rounding base), per cent of the ranks,
 #: share of cells whose class is drawn anew.
-MASKINGS: dict[str, list[float]] = {
+MASKINGS = {
     "microaggregation": [3, 5, 10, 25],
     "k-anonymity": [3, 5, 10, 25],
     "additive noise": [0.05, 0.1, 0.25, 0.5],
@@ -34,7 +33,7 @@ LADDER = (2, 3, 5, 8, 13, 21, 34)
 
 
 #: Groups whose k rises at a step: both, the one that leaks most, or the other.
-GROWING: dict[str, Callable[[FloatArray], list[int]]] = {
+GROWING = {
     "all": lambda _: [0, 1],
     "leaking": lambda leaks: [int(leaks.argmax())],
     "other": lambda leaks: [int(leaks.argmin())],
@@ -64,7 +63,7 @@ def leakage_trial(
             "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
             "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
             "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
-            "leading_group": int(leaks.argmax()) + 1, "leak": leaks.max(),
+            "leading_group": leaks.argmax() + 1, "leak": leaks.max(),
         }, leaks  # fmt: skip
 
     rows = []
@@ -117,6 +116,6 @@ def mask(records: pd.DataFrame, masking: str, amount: float, rng: Generator) -> 
 def _pram(values: pd.Series, share: float, rng: Generator) -> pd.Series:
     """Return the means of classes of equal count, of which a share is drawn anew."""
     classes = ((values.rank(method="first").to_numpy() - 1) * CLASSES // len(values)).astype(np.int64)
-    means = values.groupby(classes).mean().to_numpy(np.float64)
+    means = values.groupby(classes).mean().to_numpy(float)
     anew = rng.random(len(values)) < share
     return pd.Series(means[np.where(anew, rng.integers(len(means), size=len(values)), classes)], index=values.index)

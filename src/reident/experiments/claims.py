@@ -78,7 +78,7 @@ def claims(stem: str) -> list[Claim]:
     check_choice(stem, "stem", sorted(file.stem for file in folder.glob("*.yaml")))
     file = folder / f"{stem}.yaml"
     try:
-        content = read_yaml(file.read_text(encoding="utf-8"))
+        content = read_yaml(file.read_text("utf-8"))
     except yaml.YAMLError as error:
         raise DataError(f"{file.name} must be YAML: {error}") from error
     common = content.get("defaults", {})

@@ -60,7 +60,7 @@ def _files_and_key(module: Path) -> tuple[list[Path], str]:
     parts = [done[file] for file in files]
     parts += [f"{name} {version}" for name, version in versions().items() if name != "reident"]
     registry = data_folder() / "registry.toml"
-    parts += [registry.read_text(encoding="utf-8")] if registry.is_file() else []
+    parts += [registry.read_text("utf-8")] if registry.is_file() else []
     return files, hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -78,7 +78,7 @@ def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
 
     Its syntax tree is not kept: many of them slow the garbage collector down.
     """
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = ast.parse(file.read_text("utf-8"))
     for node in _statements(tree):
         body = getattr(node, "body", ())
         is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
@@ -89,7 +89,7 @@ def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
 
 def _imported(tree: ast.AST) -> set[tuple[str, ...]]:
     """Return the modules of reident that a module imports, as ``("kernels", "places")``."""
-    names: set[str] = set()
+    names = set()
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}

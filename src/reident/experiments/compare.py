@@ -113,7 +113,7 @@ def _draws(frame: pd.DataFrame) -> str:
 
 
 def _cut(frame: pd.DataFrame) -> float:
-    return 1 - float(frame["is_optimal"].astype(float).mean()) if "is_optimal" in frame else np.nan
+    return 1 - frame["is_optimal"].astype(float).mean() if "is_optimal" in frame else np.nan
 
 
 def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> Row:
@@ -136,7 +136,7 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> Row:
     decision = decide_sentence(result.to_numpy(float), low, high, tuple(claim.schedule))
     used = result.iloc[: decision[1]] if decision else result
     mean, error = used.mean().to_numpy(), used.sem().fillna(np.inf).to_numpy()
-    worst = int(np.minimum(mean - low, high - mean).argmin())  # so that a headline may say "at least" and "at most"
+    worst = np.minimum(mean - low, high - mean).argmin()  # so that a headline may say "at least" and "at most"
     row |= {"reproduced": mean[worst], "low": mean[worst] - 2 * error[worst], "high": mean[worst] + 2 * error[worst]}
     row |= {"deviating": _named(result.columns[(mean < low) | (mean > high)])}
     if decision is None or decision[0] == "open":

@@ -142,8 +142,8 @@ def released(
 ) -> tuple[FloatArray, IntArray]:
     """Return the values and classes of a k-anonymous version that noise is added to, without suppressed records."""
     classes = anonymous(chosen, method, k, loss, limit).classes
-    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
-    order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
+    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=float)
+    order = np.lexsort((values, classes))[(classes < 0).sum() :]  # sorted once, for the measures
     return values[order], classes[order]
 
 
@@ -181,7 +181,7 @@ def trial(
         gone = suppress(confidence=confidence)
         remaining = attack.linked[~gone.suppressed]
         more = {"confidence": confidence, "suppressed": gone.share}
-        more["linking_risk"] = float(remaining.mean()) if remaining.size else 0.0
+        more["linking_risk"] = remaining.mean() if remaining.size else 0.0
         if confidence == 0.99:
             more["suppressed_formula"] = suppress(confidence=confidence, centre="original").share
         rows.append(row | more)
@@ -227,7 +227,7 @@ def time_trial(
     chosen = draw(case, dataset, n_records)
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
     trees = {"hierarchies": hierarchies_for(table, columns) if method == "ola" else None}
-    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
+    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=float)
     search = method if algorithm == "ours" else algorithm
     _k_anonymise(table.head(300), chosen.k_quasi, search, 2, **trees)  # compiles or loads the kernels
     started = time.process_time()

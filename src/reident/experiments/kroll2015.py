@@ -5,7 +5,6 @@ Germany by population, with normal jitter around the place's centre; sex and age
 one release and one attack; notebooks run it over a grid by `sweep`.
 """
 
-import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 import shapely
 from numpy.random import Generator, default_rng
 
-from reident.base import BoolArray, FloatArray, ParameterError, Parameters, RNGLike, Row, SearchLimitWarning
+from reident.base import BoolArray, FloatArray, ParameterError, Parameters, RNGLike, Row, quiet
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
@@ -112,7 +111,7 @@ def protect(
 def true_matches(graph: CompatibilityGraph, files: Any) -> BoolArray:
     """Tell which possible matches of a product graph are true."""
     partners = files.truth.set_index("release")["known"].reindex(files.original.index)
-    return np.asarray(files.known.index.get_indexer(partners)[graph.pairs[:, 0]] == graph.pairs[:, 1])
+    return files.known.index.get_indexer(partners)[graph.pairs[:, 0]] == graph.pairs[:, 1]
 
 
 def trial(
@@ -148,7 +147,7 @@ def trial(
         "n_candidates": graph.n_vertices, "n_edges": graph.n_edges, "utility_per_km2": utility,
         "common_edges": n_joined / (true.size * (true.size - 1)) if true.size > 1 else np.nan,
     }  # fmt: skip
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
+    with quiet():  # a column says so
         if gamma < 1:
             clique = quasi_clique(graph, gamma=gamma, rng=rng, **STEPS)
             return {**_quality(is_true, clique.vertices, len(files.truth)), "is_optimal": clique.is_optimal, **result}

@@ -6,7 +6,6 @@ has one pair of each scenario. `trial` is one embedding and its attack, `utility
 `city_trial` the paper's three pairs of cities.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ from numpy.random import Generator, default_rng
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
-from reident.base import FloatArray, Row, SearchLimitWarning, check_area
+from reident.base import FloatArray, Row, check_area, quiet
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
 from reident.data.simulate import overlapping_files
@@ -192,7 +191,7 @@ def trial(
         "clusters_ari": utility.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
         "effective_size": effective_size(files, reference_set_size, default_rng(dataset)),
     }
-    search_seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
+    search_seed = rng.integers(2**32)  # the same for each alpha, so that a further alpha changes no other row
     return [
         {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, default_rng(search_seed)), **common}
         for alpha in alphas
@@ -205,18 +204,18 @@ def _attack(files: Files, released_km: FloatArray, known: ToleranceIntervals, st
              for file in (files.original, files.known)]  # fmt: skip
     graph = compatibility_graph(words[0], released_km, words[1], files.known_km, intervals_km=(known.lo, known.hi))
     is_true = true_matches(graph, files)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # columns say so
+    with quiet():  # columns say so
         published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
         start = published if len(published) else None
         strong = max_cliques(
             graph, limit=_MAX_CLIQUES, start=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
-    row: Row = {}
+    row = {}
     strong_clique = strong.cliques[rng.integers(len(strong))]
     for search, members, is_optimal in (
         ("published", published.vertices, published.is_optimal), ("strong", strong_clique, strong.is_optimal),
     ):  # fmt: skip
-        n_true = int(is_true[np.array(members, dtype=np.int64)].sum())
+        n_true = is_true[np.array(members, dtype=np.int64)].sum()
         row[f"{search}_precision"] = n_true / max(len(members), 1)
         row[f"{search}_recall"] = n_true / max(len(files.truth), 1)
         row |= {f"{search}_n_links": len(members), f"{search}_is_optimal": is_optimal}

@@ -33,7 +33,7 @@ class _Text(Option):
 
 
 #: Rules of the parameters that every notebook has.
-COMMON: dict[str, Option] = {
+COMMON = {
     "n_datasets": Whole(1, 10_000),
     "repetitions": Whole(1, 10_000),
     "seed": Whole(0, 2**32),
@@ -42,7 +42,7 @@ COMMON: dict[str, Option] = {
     "figure_format": Choice("png", "pdf", "svg"),
 }
 
-_BY_TYPE: dict[type, Option] = {int: Whole(), float: Real(), str: _Text(), bool: Flag()}
+_BY_TYPE = {int: Whole(), float: Real(), str: _Text(), bool: Flag()}
 
 
 def check_parameters(namespace: dict[str, Any], rules: Mapping[str, Option] | None = None) -> None:

@@ -41,10 +41,9 @@ Rows = list[Row]
 
 
 class Task(NamedTuple):
-    """One trial to run: its key, the number and the values of its setting, its repetition and its stream."""
+    """One trial to run: its key, its setting, its repetition and its stream."""
 
     key: str
-    number: int
     setting: Parameters
     repetition: int
     entropy: list[int]
@@ -135,10 +134,10 @@ def sweep(
             "cannot be compared with those of stored trials. Move the trial to a module, or store nothing."
         )
     code = code_key(trial)[:16] if cache else ""
-    pairs = itertools.product(enumerate(settings), range(repetitions))
-    plan = [_task(trial, number, setting, repetition, seed, shared) for (number, setting), repetition in pairs]
+    pairs = itertools.product(settings, range(repetitions))
+    plan = [_task(trial, setting, repetition, seed, shared) for setting, repetition in pairs]
     store = Store(Path(cache) / f"{trial.__name__}-{code}.jsonl" if cache else None)
-    failures: list[str] = []
+    failures = []
     with store.writing(plan):
         results = {task.key: store.rows[task.key] for task in plan if task.key in store.rows}
         tasks = list({task.key: task for task in plan if task.key not in results}.values())
@@ -216,7 +215,7 @@ def _plain(value: Any, name: str) -> Any:
     raise ParameterError(f"`{name}` must hold finite numbers, texts, lists of these or None, got {value!r}")
 
 
-def _task(trial: Trial, number: int, setting: Parameters, repetition: int, seed: int, shared: Sequence[str]) -> Task:
+def _task(trial: Trial, setting: Parameters, repetition: int, seed: int, shared: Sequence[str]) -> Task:
     """Return a trial with key and stream, both without parameters at their default: a new one changes none."""
     defaults = {name: parameter.default for name, parameter in _parameters(trial).items()}
     varied = {
@@ -224,7 +223,7 @@ def _task(trial: Trial, number: int, setting: Parameters, repetition: int, seed:
         if defaults[name] is inspect.Parameter.empty or value != _plain(defaults[name], name)
     }  # fmt: skip
     entropy = [seed, stable_hash([{name: value for name, value in varied.items() if name not in shared}, repetition])]
-    return Task(f"{stable_hash([varied, repetition, entropy]):032x}", number, setting, repetition, entropy)
+    return Task(f"{stable_hash([varied, repetition, entropy]):032x}", setting, repetition, entropy)
 
 
 class Store:

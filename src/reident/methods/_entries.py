@@ -9,6 +9,8 @@ from reident.methods._entry import Entry
 
 # -- anonymisers -------------------------------------------------------------------------------------------------------
 
+#: Sizes of classes.
+_SIZES = {"start": {"k": 5}, "grid": {"k": (2, 5, 10, 25)}}
 _K_ANONYMOUS = "every released record shares its quasi-identifiers with at least {others} others"
 
 
@@ -26,7 +28,7 @@ _table = partial(_anonymiser, "table", "table", "tables")
 _network = partial(_anonymiser, "network", "network", "networks")
 
 #: In the order in which they are listed.
-ANONYMISERS: tuple[Entry, ...] = (
+ANONYMISERS = (
     _points(
         "coordinate_noise", "noise on coordinates", "Kroll (2015), section 5", "noise:perturb_coordinates",
         start={"sigma_deg": 0.02}, grid={"sigma_deg": (0.01, 0.05, 0.2, 0.6)}, law="normal degrees",
@@ -78,13 +80,11 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "k_anonymity", "k-anonymity, one level a column", "El Emam et al. (2009)", "anonymisation:k_anonymise",
-        fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
-        guarantee=_K_ANONYMOUS, classes=True,
+        fixed={"method": "ola"}, **_SIZES, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "anonymisation:k_anonymise",
-        fixed={"method": "mondrian"}, takes="suppression_limit", start={"k": 5},
-        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
+        fixed={"method": "mondrian"}, takes="suppression_limit", **_SIZES, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "k_epsilon", "(k, epsilon)-anonymity", "Holohan et al. (2017), Algorithm 1", "k_epsilon:k_epsilon_anonymise",
@@ -114,7 +114,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _network(
         "degree_anonymity", "k-degree anonymity", "Vanhoef (2012), chapter 9; Liu and Terzi (2008)",
-        "degree_anonymity:degree_anonymise", start={"k": 5}, grid={"k": (2, 5, 10, 25)},
+        "degree_anonymity:degree_anonymise", **_SIZES,
         guarantee="every node shares its degree with at least {others} others; nothing is promised about neighbours",
     ),
     _network("naive", "other names only", "Vanhoef (2012), Definition 8.1", "perturbation:naive_anonymise"),
@@ -140,17 +140,17 @@ def _attack(
 ) -> Entry:  # fmt: skip
     return Entry(
         name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source, label,
-        takes="release knowledge", needs=f"{needs} {also}".strip(), **fields,
+        needs=f"{needs} {also}".strip(), **fields,
     )  # fmt: skip
 
 
 _by_table = partial(_attack, "table", "tables", "labels")
 _by_value = partial(_attack, "table", "values", "labels sensitive")
 _by_place, _by_network = partial(_attack, "places", "places", "points"), partial(_attack, "network", "networks", "")
-_by_distance = partial(_attack, "places", "distances", "")
+_by_distance = partial(_attack, "places", "distances", "", measure="precision")
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right.
-ATTACKS: tuple[Entry, ...] = (
+ATTACKS = (
     _by_table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
         usual="places table",
@@ -202,31 +202,32 @@ ATTACKS: tuple[Entry, ...] = (
     _by_place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
     _by_place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)", also="earlier"),
     _by_distance(
-        "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision", usual="places",
+        "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", usual="places",
         also="labels",
     ),
     _by_distance(
         "common_subgraph", "linkage by labels and distances",
-        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision", usual="places",
+        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", usual="places",
         by_pairs=True, seconds=25.0,
     ),
     _by_distance(
-        "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision",
+        "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5",
         by_pairs=True, seconds=25.0, function="common_subgraph", start={"gamma": 0.9},
     ),
     _by_distance(
-        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
-        seconds=0.2,
+        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", seconds=0.2,
     ),
     _by_distance(
-        "registration", "location of all by their shape", "registration of point clouds", measure="precision",
+        "registration", "location of all by their shape", "registration of point clouds",
         seconds=8.0,
     ),
     _by_distance(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
-        measure="precision", seconds=0.2,
+        seconds=0.2,
     ),
-    _by_distance("population", "location by where people live", "beyond Kroll and Schnell (2016)", seconds=4.0),
+    _by_distance(
+        "population", "location by where people live", "beyond Kroll and Schnell (2016)", measure="risk", seconds=4.0
+    ),
     _by_network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
     _by_network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
     _by_network(
@@ -259,10 +260,8 @@ _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"
 
 
 def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
-    of_distances = "original_km release_km d_original d_release values"
-    takes = of_distances if form == "distance" else "original release columns target"
     return Entry(
-        name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
+        name, "metric", data, f"{module}:{name}", f"{form} utility", source, label,
         usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),
     )  # fmt: skip
 
@@ -273,7 +272,7 @@ _table_utility = partial(_utility, "table", module="tables.utility")  # its form
 _network_utility = partial(_utility, "network", "network", module="networks.utility")
 
 #: In the order in which they are listed.
-UTILITIES: tuple[Entry, ...] = (
+UTILITIES = (
     _distance_utility(
         "neighbours_kept", "nearest neighbours kept (share)", "the analysis of local clusters", module="tables.utility"
     ),
@@ -284,7 +283,7 @@ UTILITIES: tuple[Entry, ...] = (
     ),
     Entry(
         "nearest_neighbour_kept", "metric", "places", "places.utility:nearest_neighbour_agreement", "distance utility",
-        source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)", takes="d_original d_release",
+        source=f"{_SPATIAL}, figure 2, left", label="nearest neighbour kept (share)",
     ),
     _distance_utility("ranks_kept", "rank correlation of distances", f"{_SPATIAL}, figure 2, right"),
     _distance_utility("small_distances_kept", "small distances kept (share)", _SPATIAL),
@@ -320,4 +319,4 @@ UTILITIES: tuple[Entry, ...] = (
 )  # fmt: skip
 
 #: All entries, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
+ENTRIES = (*ANONYMISERS, *ATTACKS, *UTILITIES)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from reident.base import Option, ParameterError, Public, check_mapping, check_together, described
+from reident.base import Option, Options, ParameterError, Parameters, Public, check_mapping, check_together, described
 
 ROLES = ("anonymiser", "attack", "metric")
 DATA = ("places", "table", "network")
@@ -92,7 +92,7 @@ class Entry:
     fixed : mapping
         Arguments that make this entry out of a more general function.
     takes : str
-        Names of the arguments that are data or not to be set, separated by blanks.
+        Names of declared parameters that are not to be set, separated by blanks.
     start, grid : mapping of str to value, and to tuple
         By parameter: what the workbench takes where the function has no default, or None, and the values that it tries
         by itself, weakest protection first.
@@ -128,9 +128,9 @@ class Entry:
     form: str
     source: str = ""
     label: str = ""
-    fixed: Mapping[str, Any] | tuple[()] = ()
+    fixed: Options = field(default_factory=dict)
     takes: str = ""
-    start: Mapping[str, Any] = field(default_factory=dict)
+    start: Options = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     scaled: bool = False
     guarantee: str = ""
@@ -149,8 +149,7 @@ class Entry:
         if callable(self.target):
             return self.target
         module, _, name = self.target.partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(f"reident.{module}"), name)
-        return function
+        return getattr(importlib.import_module(f"reident.{module}"), name)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
@@ -160,7 +159,7 @@ class Entry:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters open to a user, in the order of the signature."""
-        fixed = {*dict(self.fixed), *self.takes.split()}
+        fixed = {*self.fixed, *self.takes.split()}
         return tuple(
             Parameter(name, rule, self.start.get(name), tuple(self.grid.get(name, ())))
             for name, rule in described(self.function).items()
@@ -215,7 +214,7 @@ class Entry:
             raise ParameterError(f"`{self.name}` has no parameter {name!r}: it has {listed}")
         return by_name[name]
 
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> Parameters:
         """Return every parameter's default: the workbench's `start`, else the function's own."""
         defaults = {parameter.name: parameter.start for parameter in self.parameters}
         for name, argument in self.signature.items():
@@ -223,7 +222,7 @@ class Entry:
                 defaults[name] = argument.default
         return defaults
 
-    def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, options: Options) -> Parameters:
         """Return all options, checked, defaults filled in."""
         filled = self.defaults()
         for name, value in check_mapping(options, "options").items():
@@ -237,6 +236,6 @@ class Entry:
         check_together(rules, filled)
         return filled
 
-    def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, options: Options) -> Parameters:
         """Return the keyword arguments of a call of the function with these options."""
-        return {**dict(self.fixed), **self.check(options)}
+        return {**self.fixed, **self.check(options)}

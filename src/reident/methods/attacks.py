@@ -8,61 +8,54 @@ about a person the surest counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from reident.base import trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.registry import find
-from reident.methods.release import Knowledge, Release, places_of, value_ids
+from reident.methods.release import Knowledge, places_of, value_ids
 from reident.tables.classes import first_rows
 
-#: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
-REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
-    "records": (lambda r, _: r.has_records or len(r.table.columns) > 0, "no records are released"),
-    "places": (lambda _, k: k.has_places, "the intruder is not said to know places"),
-    "distances": (lambda r, _: r.has_distances, "no places and no distances are released"),
-    "points": (lambda r, _: r.has_places, "no places are released"),
-    "network": (lambda r, _: r.network is not None, "no network is released"),
-    "relations": (lambda _, k: k.network is not None, "the intruder is not said to know relations"),
-    "labels": (lambda _, k: bool(k.quasi), "no quasi-identifier is known"),
+#: Requirement of an attack -> whether an intruder's knowledge and its release meet it, and the reason if they do not.
+REQUIREMENTS = {
+    "records": (lambda k: k.release.has_records or len(k.release.table.columns) > 0, "no records are released"),
+    "places": (lambda k: k.has_places, "the intruder is not said to know places"),
+    "distances": (lambda k: k.release.has_distances, "no places and no distances are released"),
+    "points": (lambda k: k.release.has_places, "no places are released"),
+    "network": (lambda k: k.release.network is not None, "no network is released"),
+    "relations": (lambda k: k.network is not None, "the intruder is not said to know relations"),
+    "labels": (lambda k: bool(k.quasi), "no quasi-identifier is known"),
     "sensitive": (
-        lambda r, k: k.sensitive is not None and k.sensitive in r.table.columns, "no sensitive column is released",
+        lambda k: k.sensitive is not None and k.sensitive in k.release.table.columns,
+        "no sensitive column is released",
     ),
-    "register": (lambda _, k: k.register is not None, "no register of the population is given"),
-    "households": (lambda _, k: k.households is not None, "no households are given"),
+    "register": (lambda k: k.register is not None, "no register of the population is given"),
+    "households": (lambda k: k.households is not None, "no households are given"),
     "earlier": (
-        lambda _, k: bool(k.earlier) or k.repeat is not None,
+        lambda k: bool(k.earlier) or k.repeat is not None,
         "no other release of the same persons is given, and the method is not known",
     ),
-    "method": (lambda r, _: r.method not in ("unknown", "original"), "the method of the release is not known"),
+    "method": (lambda k: k.release.method not in ("unknown", "original"), "the method of the release is not known"),
 }  # fmt: skip
 
 
-def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
-    """Return the reason why an attack cannot be tried on a release with some knowledge, "" if it can."""
+def lacking(entry: Entry, knowledge: Knowledge) -> str:
+    """Return the reason why an attack cannot be tried with some knowledge of a release, "" if it can."""
     for need in entry.requirements:
         is_met, reason = REQUIREMENTS[need]
-        if not is_met(release, knowledge):
+        if not is_met(knowledge):
             return reason
     absent = [name for name in entry.public if name in entry.required and name not in knowledge.public]
     return f"`{absent[0]}` is not given: {entry.public[absent[0]].meaning}" if absent else ""
 
 
-def run_attack(
-    name: str,
-    release: Release,
-    knowledge: Knowledge,
-    options: Mapping[str, Any] | None = None,
-    *,
-    seed: int = 0,
-) -> Outcome:
-    """Run an attack by its name; where persons have several records, persons are counted.
+def run_attack(name: str, knowledge: Knowledge, options: Mapping[str, Any] | None = None, *, seed: int = 0) -> Outcome:
+    """Run an attack by its name on the release of a knowledge; where persons have several records, persons are counted.
 
     Raises
     ------
@@ -73,46 +66,43 @@ def run_attack(
     """
     entry = find(name, "attack")
     arguments = entry.arguments(options or {})
-    if reason := lacking(entry, release, knowledge):
+    if reason := lacking(entry, knowledge):
         raise NotApplicable(reason)
-    if not len(knowledge.known) or not len(release.table):
+    if not len(knowledge.known) or not len(knowledge.release.table):
         raise NotApplicable("the release or the known file is empty")
     public = {public: entry.public[public].give(knowledge.public[public])
               for public in entry.public if public in knowledge.public}  # fmt: skip
     rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
     if entry.data in ("table", "places"):
-        release, knowledge = in_persons(
-            release, knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places"
-        )
-    drawn = {"rng": rng} if "rng" in entry.signature else {}
-    outcome: Outcome = entry.function(release, knowledge, **drawn, **arguments, **public)
+        knowledge = in_persons(knowledge, value="sensitive" in entry.needs.split(), place=entry.data == "places")
+    subject = {"release": knowledge.release, "knowledge": knowledge, "rng": rng}
+    named = {argument: value for argument, value in subject.items() if argument in entry.signature}
+    outcome = entry.function(**named, **arguments, **public)
     return _surest(outcome, knowledge)
 
 
 # -- several records of a person ---------------------------------------------------------------------------------------
 
 
-def in_persons(
-    release: Release, knowledge: Knowledge, *, value: bool = False, place: bool = False
-) -> tuple[Release, Knowledge]:
+def in_persons(knowledge: Knowledge, *, value: bool = False, place: bool = False) -> Knowledge:
     """Return both files with one record a person and class; as they are where each record is a person's.
 
     Parameters
     ----------
-    release : Release
     knowledge : Knowledge
     value, place : bool
         Whether the attack is about the sensitive value, or about the place: records that differ in it then stay apart.
     """
     if knowledge.persons is None:
-        return release, knowledge
+        return knowledge
     name = f"in persons, {knowledge.sensitive if value else None}, {place}"
-    return knowledge.once(release, name, lambda: _reduced(release, knowledge, value=value, place=place))
+    return knowledge.once(name, lambda: _reduced(knowledge, value=value, place=place))
 
 
-def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
-    table, known = release.table, knowledge.known
-    alike: list[Any] = [knowledge.compared(release)[name].record_codes for name in knowledge.unperturbed(release)]
+def _reduced(knowledge: Knowledge, *, value: bool, place: bool) -> Knowledge:
+    release, known = knowledge.release, knowledge.known
+    table = release.table
+    alike: list[Any] = [knowledge.compared[name].record_codes for name in knowledge.unperturbed]
     if value and knowledge.sensitive in table:
         alike.append(table[knowledge.sensitive].to_numpy(object))
     if place:
@@ -125,8 +115,7 @@ def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool
     persons, present = first_rows(ids, int(ids.max()) + 1), knowledge.present
     persons = persons[present[persons] | ~knowledge.who.isin(knowledge.who[present])[persons]]
     matrix = None if release.matrix_km is None else release.matrix_km[np.ix_(rows, rows)]
-    fewer = replace(knowledge, truth=truth).of(persons)
-    return replace(release, table=table.iloc[rows], matrix_km=matrix), fewer
+    return knowledge.on(replace(release, table=table.iloc[rows], matrix_km=matrix), truth=truth).of(persons)
 
 
 def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
@@ -145,6 +134,6 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     numbers = [name for name in ("confidence", "right", "base", "control") if name in claims]
     summed = claims[numbers].groupby(same).transform("sum", min_count=1).clip(upper=1)
     order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))
-    order = np.sort(order[~pd.Index(person[order]).duplicated()])
+    order = np.sort(order[~person[order].duplicated()])
     each = claims.assign(**{name: summed[name] for name in numbers}).iloc[order]
-    return replace(outcome, claims=each.set_axis(pd.Index(person[order])))
+    return replace(outcome, claims=each.set_axis(person[order]))

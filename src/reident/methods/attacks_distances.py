@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
+from reident.base import Choice, FloatArray, IntArray, PublicPlaces, Real, Whole, quiet
 from reident.methods.attacks_places import nearest_to, place_known
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
-from reident.methods.release import LAT, LON, Knowledge, Release, have_places, places_of, value_ids
+from reident.methods.release import LAT, LON, Knowledge, have_places, places_of, value_ids
 from reident.places.distances import great_circle_km
 from reident.tables.classes import class_ids
 
@@ -19,34 +19,34 @@ _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_hi
 
 
 def label_linkage(
-    release: Release,
     knowledge: Knowledge,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by labels alone; see `reident.places.classical_linkage`."""
-    shared, released, background = _labels(release, knowledge)
+    shared, released, background = _labels(knowledge)
     if not shared:
         raise NotApplicable("no label is released as it was")
     from reident.places.common_subgraph import classical_linkage
 
     links = classical_linkage(released, background, quasi=shared, ties="random", rng=rng).links
     # Which of the records that agree is linked is a draw: it is as sure as they are few.
-    alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
+    alike = knowledge.agreement.counts()[knowledge.known.index.get_indexer(links["known"])]
     links = links.assign(confidence=1 / np.maximum(alike, 1))
-    return _linked(release, knowledge, links, "and links by labels alone", confidence="confidence")
+    return _linked(knowledge, links, "and links by labels alone", confidence="confidence")
 
 
-def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
+def _labels(knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
     """Return the column that attacks by distances compare, if any: a number for the labels of a record or a person.
 
     In both tables, of the release and of the known persons, whose places stand beside. Only columns in which a single
     released label agrees with each value count.
     """
-    compared = knowledge.compared(release)
+    release = knowledge.release
+    compared = knowledge.compared
     codes = [
         np.concatenate([column.record_codes, column.label_of[column.person_codes]]) + 1
-        for column in map(compared.get, knowledge.unperturbed(release))
+        for column in map(compared.get, knowledge.unperturbed)
         if column is not None and column.label_of is not None
     ]
     labels = class_ids(codes)[0] if codes else np.zeros(len(release.table) + len(knowledge.known), dtype=np.int64)
@@ -58,7 +58,7 @@ def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataF
 
 
 def _linked(
-    release: Release, knowledge: Knowledge, links: pd.DataFrame, description: str, *, complete: bool = True,
+    knowledge: Knowledge, links: pd.DataFrame, description: str, *, complete: bool = True,
     confidence: str | None = None,
 ) -> Outcome:  # fmt: skip
     """Turn links into claims: the other persons are without one; several claims about a person share."""
@@ -66,23 +66,23 @@ def _linked(
     rows = np.full(len(persons), -1)
     sure, right = np.zeros(len(persons)), np.zeros(len(persons))
     who = knowledge.known.index.get_indexer(links["known"])
-    record = release.table.index.get_indexer(links["release"])
+    record = knowledge.release.table.index.get_indexer(links["release"])
     count = np.bincount(who, minlength=len(persons))
     rows[who[::-1]] = record[::-1]
     by_link = links[confidence].to_numpy(float) if confidence else np.ones(len(links))
-    sure[who] = by_link / count[who] / _alike(release, knowledge)[record]
+    sure[who] = by_link / count[who] / _alike(knowledge)[record]
     np.add.at(right, who, (knowledge.truth[who] == record) / count[who])
-    description = f"{place_known(knowledge, release)}, {description}"
-    return record_outcome(release, knowledge, persons, rows, sure, right, description, complete=complete)
+    description = f"{place_known(knowledge)}, {description}"
+    return record_outcome(knowledge, persons, rows, sure, right, description, complete=complete)
 
 
-def _alike(release: Release, knowledge: Knowledge) -> IntArray:
+def _alike(knowledge: Knowledge) -> IntArray:
     """Return the number of records with the labels and place of each, as in the cell of a grid."""
+    release = knowledge.release
     if not release.has_places:
         return np.ones(len(release.table), dtype=np.int64)
-    ids = value_ids([knowledge.agreement(release).classes, *places_of(release.table)])
-    class_sizes: IntArray = np.bincount(ids)[ids]
-    return class_sizes
+    ids = value_ids([knowledge.agreement.classes, *places_of(release.table)])
+    return np.bincount(ids)[ids]
 
 
 #: Pairs of a person and a record with the same labels, records, and persons that attacks by all distances can bear.
@@ -90,17 +90,17 @@ _PAIRS, _RECORDS, _PERSONS = 5000, 3000, 500
 
 
 def _distances(
-    release: Release, knowledge: Knowledge, rng: np.random.Generator, pairs: float = np.inf
+    knowledge: Knowledge, rng: Generator, pairs: float = np.inf
 ) -> tuple[list[str], tuple[Any, Any], tuple[Any, Any], Knowledge]:
     """Return labels and both files as the attacks by distances take them, and the persons attacked.
 
     Where the files are larger than such an attack can bear, persons are drawn.
     """
-    shared, released, background = _labels(release, knowledge)
+    shared, released, background = _labels(knowledge)
     order = rng.permutation(len(knowledge.known))
-    partners = knowledge.agreement(release).counts() if shared else np.full(len(order), len(release.table))
+    partners = knowledge.agreement.counts() if shared else np.full(len(order), len(knowledge.release.table))
     several = np.searchsorted(np.cumsum(partners[order]), pairs, side="right")
-    persons = np.sort(order[: min(int(several), _PERSONS)])
+    persons = np.sort(order[: min(several, _PERSONS)])
     fewer, background = knowledge.of(persons), background.iloc[persons]
     rows = np.flatnonzero(released["labels"].isin(background["labels"]))
     if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:
@@ -109,11 +109,10 @@ def _distances(
             f"{len(persons)} with {len(rows)}"
         )
     apart = great_circle_km(*places_of(background))
-    return shared, (released.iloc[rows], release.between(rows)), (background, apart), fewer
+    return shared, (released.iloc[rows], knowledge.release.between(rows)), (background, apart), fewer
 
 
 def common_subgraph(
-    release: Release,
     knowledge: Knowledge,
     *,
     alpha: Annotated[float, _SHARE] = 0.5,
@@ -121,38 +120,37 @@ def common_subgraph(
     ties: Annotated[str, Choice("first", "random", "all", "published")] = "first",
     gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 20_000,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by the largest set of pairs with agreeing distances; see `reident.common_subgraph_attack`."""
     from reident.places.common_subgraph import common_subgraph_attack
 
-    shared, released, background, knowledge = _distances(release, knowledge, rng, _PAIRS)
+    shared, released, background, knowledge = _distances(knowledge, rng, _PAIRS)
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known")
     tolerated = knowledge.windows(alpha, n_simulations, rng)
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         attack = common_subgraph_attack(
             released, background, quasi=shared, rng=rng, ties=ties, gamma=gamma, time_limit_s=None,
             node_limit=node_limit, progress=False, **tolerated,
         )  # fmt: skip
     description = "and how far released distances deviate, and takes the largest consistent match"
-    return _linked(release, knowledge, attack.links, description, complete=attack.is_optimal)
+    return _linked(knowledge, attack.links, description, complete=attack.is_optimal)
 
 
 def registration(
-    release: Release,
     knowledge: Knowledge,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on the known places; see `reident.location.registration_attack`."""
     from reident.location.registration import registration_attack
 
-    shared, released, background, knowledge = _distances(release, knowledge, rng)
+    shared, released, background, knowledge = _distances(knowledge, rng)
     with refused():
         attack = registration_attack(released, background[0], quasi=shared, rng=rng)
     description = "and lays the shape of the released distances on the map"
-    return _linked(release, knowledge, attack.links, description, confidence="probability")
+    return _linked(knowledge, attack.links, description, confidence="probability")
 
 
 #: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
@@ -161,7 +159,7 @@ def registration(
 _EQUAL, _EXPLAINED, _ROUNDED, _FINE = 0.01, 0.5, 600, 1500
 
 
-def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def reference_sets(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Read hidden coordinates off the equalities of a matrix, rounded, noisy or not.
 
     Notes
@@ -171,9 +169,9 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     """
     from reident.location.reference_map import locate_by_reference_sets
 
-    if release.matrix_km is None:
+    if knowledge.release.matrix_km is None:
         raise NotApplicable("no distances are released")
-    shared, released, background, knowledge = _distances(release, knowledge, rng)
+    shared, released, background, knowledge = _distances(knowledge, rng)
     step, counted = _step(released[1])
     located = locate_by_reference_sets(released, known=background[0], quasi=shared, step_km=step, rng=rng)
     if step is not None:
@@ -183,7 +181,7 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     if located.linkage is None:
         raise NotApplicable(f"{counted}, but they place no record")
     description = f"and reads places off the released numbers, of which {counted}"
-    return _linked(release, knowledge, located.linkage.links, description, confidence="probability")
+    return _linked(knowledge, located.linkage.links, description, confidence="probability")
 
 
 def _step(distances: FloatArray) -> tuple[float | None, str]:
@@ -217,12 +215,12 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
     return step, released.describe()
 
 
-def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def multilateration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Locate all records from matches of unique labels; see `reident.location.multilateration_attack`."""
     from reident.location.multilateration import multilateration_attack
     from reident.places.common_subgraph import classical_linkage
 
-    shared, released, background, knowledge = _distances(release, knowledge, rng)
+    shared, released, background, knowledge = _distances(knowledge, rng)
     if not shared:
         raise NotApplicable("without labels there is no first match")
     for ties in ("unique", "random"):
@@ -234,15 +232,14 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
     description = "starts from matches of labels, and places all records by distances"
-    return _linked(release, knowledge, attack.links, description, confidence="probability")
+    return _linked(knowledge, attack.links, description, confidence="probability")
 
 
 def population(
-    release: Release,
     knowledge: Knowledge,
     towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
 
@@ -253,7 +250,7 @@ def population(
     """
     from reident.location.population_location import locate_by_population
 
-    _, released, _, fewer = _distances(release, knowledge, rng)
+    _, released, _, fewer = _distances(knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
     with refused():
         located = locate_by_population(released, lived)
@@ -262,4 +259,4 @@ def population(
         raise NotApplicable("no record could be placed")
     source = "the places of that file" if towns is None else "a list of towns"
     description = f"lays the shape of the released distances on where people live: {source}"
-    return nearest_to(release, fewer, released[0].index[is_located], places[is_located], rng, description)
+    return nearest_to(fewer, released[0].index[is_located], places[is_located], rng, description)

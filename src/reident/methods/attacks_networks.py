@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import Choice, IntArray, SearchLimitWarning, Whole, ratio
+from reident.base import Choice, IntArray, Whole, quiet, ratio
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome, refused
-from reident.methods.release import Knowledge, Release
+from reident.methods.release import Knowledge
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 
 #: Coalitions that are drawn, and hubs whose pattern is sought.
 _COALITIONS, _HUBS = 20, 100
 
 
-def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
+def both_networks(knowledge: Knowledge) -> tuple[Network, Network]:
     """Return the released network and the one that the intruder knows, without directions; nodes are row numbers."""
-    released, background = release.network, knowledge.network
+    released, background = knowledge.release.network, knowledge.network
     assert released is not None
     assert background is not None
     both = (released.undirected() if isinstance(released, DirectedNetwork) else released, background)
@@ -28,20 +28,20 @@ def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Netw
     return by_row[0], by_row[1]
 
 
-def degree(release: Release, knowledge: Knowledge) -> Outcome:
+def degree(knowledge: Knowledge) -> Outcome:
     """Pick one of the nodes that have the person's number of relations, or the number nearest to it."""
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     values = np.unique(released.degrees)
     nearest = values[np.searchsorted((values[1:] + values[:-1]) / 2, background.degrees)]  # of two as near the lower
-    return _picked(release, knowledge, nearest, released.degrees, "the number of each person's relations")
+    return _picked(knowledge, nearest, released.degrees, "the number of each person's relations")
 
 
-def neighbourhood(release: Release, knowledge: Knowledge) -> Outcome:
+def neighbourhood(knowledge: Knowledge) -> Outcome:
     """Pick one of the nodes with neighbours of the same degrees as the person's neighbours."""
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     codes = pd.factorize(pd.Series([*_surroundings(background), *_surroundings(released)]))[0]
     return _picked(
-        release, knowledge, codes[: background.n_nodes], codes[background.n_nodes :],
+        knowledge, codes[: background.n_nodes], codes[background.n_nodes :],
         "the number of each person's relations and of their friends' relations",
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ def _surroundings(network: Network) -> list[tuple[int, ...]]:
     ]
 
 
-def _picked(release: Release, knowledge: Knowledge, background: IntArray, released: IntArray, mark: str) -> Outcome:
+def _picked(knowledge: Knowledge, background: IntArray, released: IntArray, mark: str) -> Outcome:
     """Claim one of the nodes that have the person's mark."""
     counts = pd.Series(released).value_counts().reindex(background, fill_value=0)
     first = pd.Series(released).drop_duplicates()
@@ -62,15 +62,13 @@ def _picked(release: Release, knowledge: Knowledge, background: IntArray, releas
     confidence = ratio(1.0, counts)
     right = confidence * ((knowledge.truth >= 0) & (released[knowledge.truth] == background))
     description = f"the intruder knows {mark} exactly and that the person is in the network"
-    return record_outcome(release, knowledge, np.arange(len(background)), rows, confidence, right, description)
+    return record_outcome(knowledge, np.arange(len(background)), rows, confidence, right, description)
 
 
-def _mapped(
-    release: Release, knowledge: Knowledge, node_of: Mapping[Any, Any], persons: IntArray, description: str
-) -> Outcome:
+def _mapped(knowledge: Knowledge, node_of: Mapping[Any, Any], persons: IntArray, description: str) -> Outcome:
     """Turn the released node of each known person, both by row, into claims about some persons."""
     nodes = np.array([node_of.get(person, -1) for person in persons], dtype=np.int64)
-    return record_outcome(release, knowledge, persons, nodes, 1.0, None, description)
+    return record_outcome(knowledge, persons, nodes, 1.0, None, description)
 
 
 def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -78,11 +76,10 @@ def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def coalition(
-    release: Release,
     knowledge: Knowledge,
     *,
     size: Annotated[int, Whole(2, unit="persons")] = 5,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Let friends pool their knowledge of their own relations and find themselves and their neighbours: passive attack.
 
@@ -94,7 +91,7 @@ def coalition(
     from reident.networks.planted_recovery import recover
     from reident.networks.planted_subgraph import coalition as pool
 
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     node_of: dict[Any, Any] = {}
     linked: set[Any] = set()
     for _ in range(_COALITIONS):
@@ -103,15 +100,15 @@ def coalition(
             continue
         planned = pool(background, members)
         linked |= set(planned.links)
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        with quiet():
             node_of |= recover(released, planned, node_limit=200_000).mapping
     if not linked:
         raise NotApplicable(f"no coalition of {size} friends could tell a neighbour from the others")
     description = f"{size} friends know their own relations and degrees, and that all of them are in the network"
-    return _mapped(release, knowledge, node_of, np.array(sorted(linked)), description)
+    return _mapped(knowledge, node_of, np.array(sorted(linked)), description)
 
 
-def _friends(network: Network, size: int, rng: np.random.Generator) -> list[int]:
+def _friends(network: Network, size: int, rng: Generator) -> list[int]:
     """Draw a person and friends of theirs, joined to one another where that is possible."""
     first = int(rng.integers(network.n_nodes))
     members = [first]
@@ -126,11 +123,10 @@ def _friends(network: Network, size: int, rng: np.random.Generator) -> list[int]
 
 
 def propagation(
-    release: Release,
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(1)] = 10,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Start from some persons with known nodes and recognise their friends: passive attack with seeds.
 
@@ -138,13 +134,13 @@ def propagation(
     -----
     Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
     """
-    seeds, judged = _known_seeds(knowledge, both_networks(release, knowledge)[1], n_seeds, rng)
+    seeds, judged = _known_seeds(knowledge, both_networks(knowledge)[1], n_seeds, rng)
     description = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
-    return _propagated(release, knowledge, seeds, judged, description)
+    return _propagated(knowledge, seeds, judged, description)
 
 
 def _known_seeds(
-    knowledge: Knowledge, background: Network, n_seeds: int, rng: np.random.Generator
+    knowledge: Knowledge, background: Network, n_seeds: int, rng: Generator
 ) -> tuple[dict[Any, Any], IntArray]:
     """Draw nodes that the intruder knows, node -> person, and return them with all other persons."""
     if not n_seeds:
@@ -159,22 +155,19 @@ def _known_seeds(
     return seeds, np.setdiff1d(np.arange(background.n_nodes), persons[chosen])
 
 
-def _propagated(
-    release: Release, knowledge: Knowledge, seeds: dict[Any, Any], persons: IntArray, description: str
-) -> Outcome:
+def _propagated(knowledge: Knowledge, seeds: dict[Any, Any], persons: IntArray, description: str) -> Outcome:
     """Recognise friends from seeds, node -> person."""
     from reident.networks.propagation import propagate
 
-    found = propagate(*both_networks(release, knowledge), seeds).mapping if seeds else {}
-    return _mapped(release, knowledge, _turned(found), persons, description)
+    found = propagate(*both_networks(knowledge), seeds).mapping if seeds else {}
+    return _mapped(knowledge, _turned(found), persons, description)
 
 
 def passive(
-    release: Release,
     knowledge: Knowledge,
     *,
     n_seeds: Annotated[int, Whole(0)] = 0,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Start from known persons, from seeds found by structure, and from both; keep the best explanation of relations.
 
@@ -184,20 +177,19 @@ def passive(
     """
     from reident.networks.seeds import passive_attack
 
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     seeds, judged = _known_seeds(knowledge, background, n_seeds, rng)
     with refused():
         attack = passive_attack(released, background, seeds, rng=rng)
     description = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
-    return _mapped(release, knowledge, _turned(attack.mapping), judged, description)
+    return _mapped(knowledge, _turned(attack.mapping), judged, description)
 
 
 def seedless_propagation(
-    release: Release,
     knowledge: Knowledge,
     *,
     method: Annotated[str, Choice("matching", "spectral")] = "matching",
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Find the first pairs by structure, then recognise friends: passive attack without seeds.
 
@@ -208,14 +200,14 @@ def seedless_propagation(
     """
     from reident.networks.seeds import find_seeds
 
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     with refused():
         seeds = dict(find_seeds(released, background, method=method, n=_HUBS, rng=rng).mapping)
     description = "the intruder knows relations, and no node"
-    return _propagated(release, knowledge, seeds, np.arange(background.n_nodes), description)
+    return _propagated(knowledge, seeds, np.arange(background.n_nodes), description)
 
 
-def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def edge_disclosure(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Believe a relation between two persons as far as the released nodes of their degrees are joined.
 
     Notes
@@ -225,19 +217,19 @@ def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     """
     from reident.networks.disclosed_edges import class_posteriors
 
-    released, background = both_networks(release, knowledge)
+    released, background = both_networks(knowledge)
     u, v = (knowledge.truth[ends] for ends in background.edges())
     sample = np.flatnonzero((u >= 0) & (v >= 0))
     sample = np.sort(rng.permutation(sample)[: knowledge.n_persons])
     if not sample.size:
         raise NotApplicable("no relation of the known persons is in the release")
     ids, posteriors = class_posteriors(released)
-    u, v, names = u[sample], v[sample], release.table.index
+    u, v, names = u[sample], v[sample], knowledge.release.table.index
     sure, pairs = posteriors[ids[u], ids[v]], released.n_nodes * (released.n_nodes - 1) / 2
     claims = pd.DataFrame(
         {"claim": [f"{a} - {b}" for a, b in zip(names[u], names[v], strict=True)], "confidence": sure,
          "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u, v, strict=True)]),
+        index=[f"{a} - {b}" for a, b in zip(u, v, strict=True)],
     )  # fmt: skip
     description = "the intruder knows the degrees of two persons in the release"
     return Outcome(claims, "link", description, proven=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
+from pandas.api.types import is_numeric_dtype
 
-from reident.base import Choice, FloatArray, SearchLimitWarning, Whole, is_numeric, ratio
+from reident.base import Choice, FloatArray, Whole, is_numeric, quiet, ratio
 from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
@@ -22,24 +23,24 @@ def _listed(columns: Any) -> str:
     return ", ".join(map(str, columns))
 
 
-def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
+def needs_table(knowledge: Knowledge) -> list[str]:
     """Return the released quasi-identifiers, or raise `NotApplicable` if there is none to compare."""
-    columns = list(knowledge.compared(release))
+    columns = list(knowledge.compared)
     if not columns:
         raise NotApplicable("no quasi-identifier is released")
     return columns
 
 
-def needs_unperturbed(release: Release, knowledge: Knowledge) -> list[str]:
+def needs_unperturbed(knowledge: Knowledge) -> list[str]:
     """Return the quasi-identifiers that were left as they were, generalised or rounded, or raise `NotApplicable`."""
-    needs_table(release, knowledge)
-    columns = knowledge.unperturbed(release)
+    needs_table(knowledge)
+    columns = knowledge.unperturbed
     if not columns:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
     return columns
 
 
-def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
+def exact_join(knowledge: Knowledge) -> Outcome:
     """Join by everything left as it was, generalised or rounded: one of the records that agree is the person's.
 
     Notes
@@ -47,8 +48,8 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     The simplest intruder. All values count, none is too rare; a suppressed record is in no class. Columns in which true
     pairs do not agree (noise, swapping) are left out: an intruder who knows the method knows them.
     """
-    columns = needs_unperturbed(release, knowledge)
-    agreement = knowledge.agreement(release)
+    columns = needs_unperturbed(knowledge)
+    agreement = knowledge.agreement
     counts = agreement.counts()
     persons = np.arange(len(counts))
     confidence = ratio(1.0, counts)
@@ -59,22 +60,22 @@ def exact_join(release: Release, knowledge: Knowledge) -> Outcome:
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
     description = f"{knows(columns)}, and joins by equality"
     rows = rows[agreement.groups]
-    return record_outcome(release, knowledge, persons, rows, confidence, right, description, proven=True)
+    return record_outcome(knowledge, persons, rows, confidence, right, description, proven=True)
 
 
-def class_risk(release: Release, knowledge: Knowledge) -> Outcome:
+def class_risk(knowledge: Knowledge) -> Outcome:
     """Pick one of the records that have the labels of the person's own record: the prosecutor's risk.
 
     Notes
     -----
     El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
     """
-    columns = needs_unperturbed(release, knowledge)
-    ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
+    columns = needs_unperturbed(knowledge)
+    ids, n = class_ids([knowledge.compared[column].record_codes for column in columns])
     persons, rows = knowledge.pairs()
     sure = 1 / np.bincount(ids, minlength=n)[ids[rows]]
     description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
-    return record_outcome(release, knowledge, persons, rows, sure, sure, description, proven=True)
+    return record_outcome(knowledge, persons, rows, sure, sure, description, proven=True)
 
 
 def register_join(release: Release, knowledge: Knowledge) -> Outcome:
@@ -85,10 +86,10 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
     A record is as safe as the number of persons of the register who agree with it; no person needs to be known to be in
     the file. A register that lacks persons overstates the risk.
     """
-    needs_table(release, knowledge)
+    needs_table(knowledge)
     register = knowledge.register
     assert register is not None
-    shared = [column for column in knowledge.unperturbed(release) if column in register.columns]
+    shared = [column for column in knowledge.unperturbed if column in register.columns]
     if not shared:
         raise NotApplicable("the register has none of the columns that were left as they were")
     compared = compare_columns(register, release.table, shared, knowledge.hierarchies)
@@ -104,29 +105,26 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
     return Outcome(claims, "identity", description, proven=True)
 
 
-def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def nearest_record(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
-    return _nearest(release, knowledge, rng, "takes the nearest record")
+    return _nearest(knowledge, rng, "takes the nearest record")
 
 
-def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def record_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Give every known person another record, all together as near as possible: global linkage.
 
     Notes
     -----
     Herranz et al. (2015). It needs most persons of the file to be known; absent ones stay without a record.
     """
-    return _nearest(release, knowledge, rng, "assigns the records one to one", one_to_one=True)
+    return _nearest(knowledge, rng, "assigns the records one to one", one_to_one=True)
 
 
-def _nearest(
-    release: Release, knowledge: Knowledge, rng: np.random.Generator, description: str, *, one_to_one: bool = False
-) -> Outcome:
-    columns = needs_table(release, knowledge)
-    near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
+def _nearest(knowledge: Knowledge, rng: Generator, description: str, *, one_to_one: bool = False) -> Outcome:
+    columns = needs_table(knowledge)
+    near, n_numbers = near_records(knowledge, rng)
     description = f"{knows(columns)}, and {description}"
-    return near.outcome(
-        release, knowledge, posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
+    return near.outcome(posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
     )  # fmt: skip
 
 
@@ -134,12 +132,12 @@ def _nearest(
 _MOST_COLUMNS = 60
 
 
-def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _as_numbers(knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return known persons and released records as numbers: labels as the mean of the covered values, all categories.
 
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
-    columns = needs_table(release, knowledge)
+    columns = needs_table(knowledge)
     is_number = {column: is_numeric(knowledge.known[column]) for column in columns}
     n = sum(1 if is_number[column] else knowledge.known[column].nunique() for column in columns)
     if n > _MOST_COLUMNS:
@@ -147,11 +145,11 @@ def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, p
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    numbers: dict[str, Any] = {}
-    released_numbers: dict[str, Any] = {}
+    numbers = {}
+    released_numbers = {}
     for column in columns:
-        known, released = knowledge.known[column], release.table[column]
-        values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
+        known, released = knowledge.known[column], knowledge.release.table[column]
+        values = np.sort(known.dropna().unique()) if is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
         shares = ratio(read, read.sum(axis=1, keepdims=True))
         if is_number[column]:
@@ -164,16 +162,16 @@ def _as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, p
                 (known == value).to_numpy(float),
                 share,
             )
-    return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, release.table.index)
+    return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, knowledge.release.table.index)
 
 
 def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
     from reident.tables.labels import LabelReader
 
     codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
-    if len(values) * len(labels) > 50_000_000 or (pd.api.types.is_numeric_dtype(released) and len(labels) > 1000):
+    if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
         return np.zeros((len(released), len(values)))
-    covered: FloatArray = LabelReader(values, pd.Index(labels), hierarchy).cover().astype(float).T
+    covered = LabelReader(values, labels, hierarchy).cover().astype(float).T
     return covered[codes]
 
 
@@ -184,11 +182,10 @@ def _telling(known: pd.DataFrame, released: pd.DataFrame) -> tuple[list[str], bo
 
 
 def record_linkage(
-    release: Release,
     knowledge: Knowledge,
     *,
     distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`.
 
@@ -197,14 +194,14 @@ def record_linkage(
     Match weights of Fellegi and Sunter are estimated without true pairs; persons are drawn to keep it short.
     """
     if distance == "probabilistic":
-        n = max(20, _MOST_PAIRS // max(1, len(release.table)))
+        n = max(20, _MOST_PAIRS // max(1, len(knowledge.release.table)))
         knowledge = knowledge.of(np.sort(rng.permutation(len(knowledge.known))[:n]))
-    return _link(release, knowledge, rng, distance)
+    return _link(knowledge, rng, distance)
 
 
-def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any) -> Outcome:
+def _link(knowledge: Knowledge, rng: Generator, distance: Any) -> Outcome:
     persons = knowledge.sample(rng)
-    known, released = _as_numbers(release, knowledge)
+    known, released = _as_numbers(knowledge)
     known = known.iloc[persons]
     columns, complete = _telling(known, released)
     if (spread := getattr(distance, "spread", None)) is not None:  # columns that varied while learning
@@ -218,9 +215,9 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     with refused():
         links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties="share").links
     right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
-    claims = claims_about(knowledge, persons, links["known"].to_numpy(object), sure, right, 1 / len(released))
+    claims = claims_about(knowledge, persons, links["known"], sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
-    description = f"{knows(knowledge.compared(release))}, and takes the record nearest by {by}"
+    description = f"{knows(knowledge.compared)}, and takes the record nearest by {by}"
     return Outcome(claims, "identity", description)
 
 
@@ -233,12 +230,11 @@ _MOST_RIVALS = 2_000
 
 
 def learned_linkage(
-    release: Release,
     knowledge: Knowledge,
     *,
     model: Annotated[str, Choice("weighted_mean", "choquet", "bilinear")] = "weighted_mean",
     n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Outcome:
     """Learn a distance of the columns on some true pairs and link all others: the worst case of Abril et al. (2012).
 
@@ -252,7 +248,7 @@ def learned_linkage(
     from reident.tables.choquet.choquet_linkage import learn_linkage
 
     persons, rows = knowledge.pairs()
-    known, released = _as_numbers(release, knowledge)
+    known, released = _as_numbers(knowledge)
     columns, complete = _telling(known, released)
     if not complete:
         raise NotApplicable("numbers are missing")
@@ -268,31 +264,31 @@ def learned_linkage(
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
     partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
     among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
-    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+    with quiet():
         learned = learn_linkage(
             known.iloc[persons[taught[one_each]]].set_axis(partners),
             released.iloc[first[among]].set_axis(among),
             columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
             time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
         )  # fmt: skip
-    return _link(release, knowledge.of(judged), rng, learned)
+    return _link(knowledge.of(judged), rng, learned)
 
 
-def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def nearest_in_class(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Take the released value nearest to the person's among the records of their class.
 
     Notes
     -----
     Holohan et al. (2017), section V-B, with every noisy column taken together.
     """
-    columns = needs_table(release, knowledge)
-    noisy = [column for column in columns if column not in knowledge.unperturbed(release)]
+    columns = needs_table(knowledge)
+    noisy = [column for column in columns if column not in knowledge.unperturbed]
     if not noisy or len(noisy) == len(columns):
         raise NotApplicable("it needs columns that form classes and others with noise inside them")
-    near, _ = near_records(release, knowledge, knowledge.sample(rng))
+    near, _ = near_records(knowledge, rng)
     persons = np.repeat(near.persons, near.rows.shape[1])
-    agrees = knowledge.agreement(release).holds(persons, near.rows.ravel()).reshape(near.rows.shape)
+    agrees = knowledge.agreement.holds(persons, near.rows.ravel()).reshape(near.rows.shape)
     rows, gaps = np.where(agrees, near.rows, -1), np.where(agrees, near.gaps, np.inf)
     inside = replace(near, rows=rows, gaps=gaps, sizes=near.sizes * agrees, cut=np.zeros_like(near.cut))
     description = f"{knows(columns)}, and takes the nearest value of the class"
-    return inside.outcome(release, knowledge, posterior(inside, len(noisy), power=1), description)
+    return inside.outcome(posterior(inside, len(noisy), power=1), description)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
-from reident.base import BoolArray, FloatArray, IntArray, Real, Whole
+from reident.base import BoolArray, FloatArray, IntArray, Real, Whole, quiet
 from reident.methods.attacks_tables import needs_table, needs_unperturbed
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, refused
 from reident.methods.release import Knowledge, Release
@@ -37,7 +37,7 @@ class _Shares:
     def of_persons(self, chosen: pd.DataFrame) -> tuple[IntArray, FloatArray]:
         """Return the value chosen for the row of each person, -1 for none, and its share."""
         each = chosen.set_index("row").reindex(self.of)
-        return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(np.float64)
+        return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(float)
 
     def outcome(
         self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str, base: Any = None
@@ -58,21 +58,21 @@ class _Shares:
         return Outcome(claims, "attribute", f"{self.description}, and {description}", proven=self.kept)
 
 
-def _shares(release: Release, knowledge: Knowledge) -> _Shares:
+def _shares(knowledge: Knowledge) -> _Shares:
     """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
-    needs_unperturbed(release, knowledge)
+    needs_unperturbed(knowledge)
     sensitive = str(knowledge.sensitive)
-    return knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
+    return knowledge.once(f"shares of {sensitive}", lambda: _weighed(knowledge, sensitive))
 
 
-def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
+def _weighed(knowledge: Knowledge, sensitive: str) -> _Shares:
     from scipy.sparse import coo_array
 
-    agreement = knowledge.agreement(release)
-    codes, values = encode_column(release.table[sensitive].astype(object))
+    agreement = knowledge.agreement
+    codes, values = encode_column(knowledge.release.table[sensitive].astype(object))
     inside = agreement.classes >= 0
     shape = len(agreement.sizes), len(values)
-    table = coo_array((np.ones(int(inside.sum())), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
+    table = coo_array((np.ones(inside.sum()), (agreement.classes[inside], codes[inside])), shape=shape).tocsr()
     agree, of = agreement.patterns()
     counts = (agree @ table).tocoo()
     spread = pd.DataFrame({"row": counts.row.astype(np.int64), "code": counts.col, "count": counts.data})
@@ -86,7 +86,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
     own = truth[persons][is_held] == codes[records][is_held]
     kept = not own.size or own.mean() >= KEPT
-    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed(release)))
+    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed))
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -97,28 +97,27 @@ def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
     return places_among(pd.Series(values, dtype=object), pd.Index(secret, dtype=object)) >= 0
 
 
-def homogeneity(release: Release, knowledge: Knowledge) -> Outcome:
+def homogeneity(knowledge: Knowledge) -> Outcome:
     """Learn the value that all records that agree with the person have.
 
     Notes
     -----
     Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     whole = shares.of_persons(shares.spread[shares.spread["share"] == 1])
     return shares.outcome(knowledge, *whole, "claims a value where all agree")
 
 
-def modal_value(release: Release, knowledge: Knowledge) -> Outcome:
+def modal_value(knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     return shares.outcome(
         knowledge, *shares.of_persons(shares.spread.drop_duplicates("row")), "claims the commonest value"
     )
 
 
 def skewness(
-    release: Release,
     knowledge: Knowledge,
     *,
     min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
@@ -129,7 +128,7 @@ def skewness(
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     spread = shares.spread.assign(gain=shares.spread["share"] - shares.prior[shares.spread["code"]])
     best = spread.sort_values(["row", "gain", "code"], ascending=[True, False, True]).drop_duplicates("row")
     chosen = shares.of_persons(best[best["gain"] >= min_gain])
@@ -137,7 +136,6 @@ def skewness(
 
 
 def similarity(
-    release: Release,
     knowledge: Knowledge,
     *,
     width: Annotated[float, Real(0, 1, unit="share of the range", open_low=True)] = 0.1,
@@ -156,23 +154,23 @@ def similarity(
     """
     if str(knowledge.sensitive) in knowledge.guarded:
         raise NotApplicable("the secret is some values, and no interval")
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     numbers = pd.to_numeric(pd.Series(shares.labels), errors="coerce").to_numpy(float)
     gaps = pd.isna(shares.labels)
     if gaps.all() or not np.isfinite(numbers[~gaps]).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
-    reach = width * float(np.ptp(numbers[~gaps]))
+    reach = width * np.ptp(numbers[~gaps])
     code = shares.spread["code"]
     spread = shares.spread.assign(value=numbers[code], count=shares.spread["count"].where(~gaps[code], 0.0))
     rows = spread.groupby("row").agg({"value": ["min", "max"], "count": "sum", "total": "first"})
-    low, high, count, total = rows.reindex(shares.of).to_numpy(np.float64).T
+    low, high, count, total = rows.reindex(shares.of).to_numpy(float).T
     close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
     order = np.argsort(numbers)[: np.count_nonzero(~gaps)]
     mass, line = np.concatenate([[0.0], np.cumsum(shares.prior[order])]), numbers[order]
     ends = np.searchsorted(line, line + reach, side="right")
     likely = mass[np.searchsorted(line, high, side="right")] - mass[np.searchsorted(line, low)]
-    base = np.where(close, likely, float((mass[ends] - mass[np.arange(len(order))]).max()))
+    base = np.where(close, likely, (mass[ends] - mass[np.arange(len(order))]).max())
     claim = np.array(
         [f"{a:g} to {b:g}" if is_close else None for a, b, is_close in zip(low, high, close, strict=True)], object
     )
@@ -183,7 +181,6 @@ def similarity(
 
 
 def background_knowledge(
-    release: Release,
     knowledge: Knowledge,
     *,
     excluded: Annotated[int, Whole(1, unit="values")] = 1,
@@ -202,19 +199,19 @@ def background_knowledge(
     commonest of the class, and without the release where it is among the commonest of all. These shares are the
     confidence and the guess.
     """
-    shares = _shares(release, knowledge)
+    shares = _shares(knowledge)
     spread, n = shares.spread, len(shares.labels)
     spread = spread[spread.groupby("row").cumcount() <= excluded]
     counts = spread.groupby("row")["count"].transform("sum")
     last = spread.assign(share=counts / spread["total"]).drop_duplicates("row", keep="last")
     claim, confidence = shares.of_persons(last)
     found = np.isin(n * shares.of + shares.truth, n * spread["row"] + spread["code"]) & (shares.truth >= 0)
-    guess = float(np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum())
+    guess = np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum()
     description = f"rules out {excluded} wrong value(s) of each person"
     return shares.outcome(knowledge, np.where(found, shares.truth, claim), confidence, description, guess)
 
 
-def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Intersect the possible values of this release and others of the same persons.
 
     Notes
@@ -224,8 +221,8 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     """
     from reident.tables.intersection import intersection_attack
 
-    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
-    others = list(knowledge.earlier)
+    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
+    others = knowledge.earlier
     if not others and knowledge.repeat is not None:
         rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
         others = [knowledge.repeat(rng, rows=np.sort(rows))]
@@ -245,12 +242,12 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
-    claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
+    claims = claims_about(knowledge, np.arange(len(guess)), guess, confidence, right, base)
     description = f"{knows(columns)}, and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", description)
 
 
-def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Predict the sensitive value by a model trained on the release; the control is a model without the person.
 
     Notes
@@ -261,18 +258,18 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
+    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
     rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
     target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
     if not 2 <= len(values) <= 50:
         raise NotApplicable(f"the sensitive column has {len(values)} values: a model is trained for 2 to 50")
     persons = knowledge.sample(rng)
-    released, background = _features(release, knowledge, columns, rows, persons)
+    released, background = _features(knowledge, columns, rows, persons)
     sampled = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
         forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
-        with warnings.catch_warnings(action="ignore"):
+        with quiet(Warning):
             forest.fit(released[train], target[train])
         probabilities = np.zeros((len(who), len(values)))
         probabilities[:, forest.classes_] = forest.predict_proba(background[who])
@@ -299,17 +296,17 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: np.rando
 
 
 def _features(
-    release: Release, knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
+    knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
     released_values, background = [], []
     for column in columns:
-        known, released = knowledge.known[column], release.table[column]
+        known, released = knowledge.known[column], knowledge.release.table[column]
         if all(pd.api.types.is_numeric_dtype(values) for values in (known, released)):
             released_values.append(released.to_numpy(float)[rows])
             background.append(known.to_numpy(float)[persons])
             continue
-        compared = knowledge.compared(release)[column]
+        compared = knowledge.compared[column]
         label_of = compared.label_of
         if label_of is None:
             assert compared.covers is not None

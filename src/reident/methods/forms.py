@@ -7,7 +7,6 @@ a method needs no code of its own: map, explorer, command line, studies and real
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, PrivacyWarning, Public, PublicPlaces, RNGLike, check_mapping
+from reident.base import (
+    DataError,
+    Options,
+    ParameterError,
+    Parameters,
+    PrivacyWarning,
+    Public,
+    PublicPlaces,
+    RNGLike,
+    check_mapping,
+    quiet,
+)
 from reident.methods._entry import Entry
 from reident.methods.registry import entries, find
 from reident.methods.release import LAT, LON, Release, places_of
@@ -56,13 +66,13 @@ def _named(attribute: str, parameter: str, columns: str) -> Callable[[Any, Any],
 _numeric = _named("numeric", "quasi", "a numeric column")
 
 
-def _sensitive(data: Any, options: Mapping[str, Any]) -> str | None:
+def _sensitive(data: Any, options: Options) -> str | None:
     """Return the sensitive column where a criterion about it is set; without one it plays no part."""
     return data.sensitive if any(options.get(name) is not None for name in ("ell", "t")) else None
 
 
 #: The argument that a method receives under each name, of the data and the options; docs/own-methods.md describes them.
-ARGUMENTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+ARGUMENTS = {
     "points": lambda data, _: _points(data, data.table),
     "lat": lambda data, _: places_of(data.table)[0],
     "lon": lambda data, _: places_of(data.table)[1],
@@ -84,7 +94,7 @@ def _takers() -> dict[str, Public]:
     return {name: public for entry in entries() for name, public in entry.public.items()}
 
 
-def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def read_public(public: Options) -> dict[str, pd.DataFrame]:
     """Return public inputs as plain tables, each read as the methods that take it say.
 
     Raises
@@ -114,7 +124,7 @@ def _public_input(entry: Entry, name: str, data: Any, public: Mapping[str, pd.Da
     return _points(data, value) if isinstance(declared, PublicPlaces) and "points" in entry.signature else value
 
 
-def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> None:
+def check_public_used(public: Options, chosen: Sequence[Entry]) -> None:
     """Refuse public inputs that none of the methods, attacks and metrics takes: they would have no effect.
 
     Raises
@@ -132,8 +142,8 @@ def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> Non
 
 
 def _arguments(
-    entry: Entry, data: Any, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
-) -> dict[str, Any]:
+    entry: Entry, data: Any, options: Options, public: Mapping[str, pd.DataFrame], rng: RNGLike
+) -> Parameters:
     """Bind the arguments of a method by their names."""
     arguments = entry.arguments(options)
     for name in entry.signature:
@@ -158,7 +168,7 @@ def lacking(entry: Entry, data: Any) -> str:
                 ARGUMENTS[name](data, {})
     except (ParameterError, DataError) as error:
         return str(error)
-    if dict(entry.fixed).get("method") == "ola":
+    if entry.fixed.get("method") == "ola":
         return too_large(data.hierarchies[name].n_levels for name in data.quasi)
     return ""
 
@@ -167,8 +177,8 @@ def touched(entry: Entry, data: Any) -> list[str]:
     """Return the columns that an anonymiser changes; none for places, since the place is moved."""
     names = entry.signature
     if {"columns", "groups"} & set(names):
-        return list(data.numeric)
-    return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []
+        return data.numeric
+    return data.quasi if {"quasi", "k_quasi"} & set(names) else []
 
 
 # -- return values -----------------------------------------------------------------------------------------------------
@@ -188,12 +198,12 @@ class Form:
         Records of which a real release can be made.
     """
 
-    read: Callable[[Any, Any], dict[str, Any] | None]
+    read: Callable[[Any, Any], Parameters | None]
     returns: str
     most_records: float = np.inf
 
 
-def _read_points(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_points(returned: Any, data: Any) -> Parameters | None:
     if isinstance(returned, tuple):
         return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
     if not isinstance(returned, pd.DataFrame):
@@ -202,14 +212,14 @@ def _read_points(returned: Any, data: Any) -> dict[str, Any] | None:
     return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
 
 
-def _read_distances(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_distances(returned: Any, data: Any) -> Parameters | None:
     matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
     if np.shape(matrix_km) != (len(data.table), len(data.table)):
         return None
     return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
-def _read_table(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_table(returned: Any, data: Any) -> Parameters | None:
     table = returned if isinstance(returned, pd.DataFrame) else getattr(returned, "table", None)
     if not isinstance(table, pd.DataFrame):
         return None
@@ -219,7 +229,7 @@ def _read_table(returned: Any, data: Any) -> dict[str, Any] | None:
     return {"table": table}
 
 
-def _read_network(returned: Any, data: Any) -> dict[str, Any] | None:
+def _read_network(returned: Any, data: Any) -> Parameters | None:
     if returned is None:
         return None
     network = as_network(getattr(returned, "network", returned))
@@ -228,7 +238,7 @@ def _read_network(returned: Any, data: Any) -> dict[str, Any] | None:
     return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
 
 
-FORMS: dict[str, Form] = {
+FORMS = {
     "points": Form(
         _read_points,
         "the pair `(lat, lon)` of ndarrays, degrees, of all records in their order; or `points` with other places, of "
@@ -259,9 +269,9 @@ FORMS: dict[str, Form] = {
 def release(
     data: Any,
     method: str,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     *,
-    public: Mapping[str, Any] | None = None,
+    public: Options | None = None,
     rng: RNGLike = None,
 ) -> Release:
     """Release data by a registered method: the only way to a `Release` of own data.
@@ -298,8 +308,8 @@ def release(
     if entry.data != data.kind:
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
     checked = entry.check(options or {})
-    arguments = _arguments(entry, data, checked, {**data.public, **read_public(public or {})}, rng)
-    with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+    arguments = _arguments(entry, data, checked, data.public | read_public(public or {}), rng)
+    with quiet(PrivacyWarning):
         # The guarantee says the same: a range from the data, a trial's repeatable noise.
         returned = entry.function(**arguments)
     form = FORMS[entry.form]
@@ -311,7 +321,7 @@ def release(
     return Release(entry.form, method=entry.name, options=checked, n_original=len(data.table), **attributes)
 
 
-def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
+def guarantee(entry: Entry, options: Options) -> str:
     """Return the guarantee of a method with these options, in a sentence."""
     if not entry.guarantee:
         return "none: the risk depends on what an intruder knows"
@@ -322,7 +332,7 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
 
 def tolerance(
     known: Any, protected: Release, *, alpha: float, n_simulations: int = 100, rng: RNGLike = None
-) -> dict[str, Any]:
+) -> Parameters:
     """Return the deviations of distances tolerated by an intruder with knowledge of the method of a release.
 
     Parameters

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray, ratio
 from reident.methods.outcome import Outcome, record_outcome
-from reident.methods.release import Knowledge, Release, places_of
+from reident.methods.release import Knowledge, places_of
 from reident.places.points import unit_vectors
 from reident.tables.classes import class_ids, class_rows, first_rows
 from reident.tables.labels import interval_of
@@ -35,6 +36,7 @@ class Near:
 
     Attributes
     ----------
+    knowledge : Knowledge
     persons : ndarray of int64, shape (m,)
         Rows of the known file.
     rows : ndarray of int64, shape (m, k)
@@ -49,6 +51,7 @@ class Near:
         Whether there are further candidates beyond these.
     """
 
+    knowledge: Knowledge
     persons: IntArray
     rows: IntArray
     gaps: FloatArray
@@ -62,34 +65,32 @@ class Near:
             self, **{name: getattr(self, name)[which] for name in ("persons", "rows", "gaps", "sizes", "cut")}
         )
 
-    def is_true(self, truth: IntArray) -> FloatArray:
+    def is_true(self) -> FloatArray:
         """Return for each candidate whether the person's record is among those it stands for."""
-        true_rows = truth[self.persons]
+        true_rows = self.knowledge.truth[self.persons]
         true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
         return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
-    def outcome(
-        self, release: Release, knowledge: Knowledge, weights: FloatArray, assumption: str, *, one_to_one: bool = False
-    ) -> Outcome:
+    def outcome(self, weights: FloatArray, assumption: str, *, one_to_one: bool = False) -> Outcome:
         """Claim for each person the likeliest candidate, or that of the likeliest assignment of all one to one.
 
         Weights are of all the records that a candidate stands for together. Ties share.
         """
-        size, is_true = np.maximum(self.sizes, 1), self.is_true(knowledge.truth)
+        size, is_true = np.maximum(self.sizes, 1), self.is_true()
         each = weights / size
         if one_to_one:
             assigned = assign(self, weights)
             chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
             rows = np.where(assigned >= 0, self.rows[chosen], -1)
             right = np.where(assigned >= 0, is_true[chosen] / size[chosen], 0.0)
-            return record_outcome(release, knowledge, self.persons, rows, each[chosen], right, assumption)
+            return record_outcome(self.knowledge, self.persons, rows, each[chosen], right, assumption)
         best = each.max(axis=1)
         top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
         tied = (top * self.sizes).sum(axis=1)
         right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
         confidence = ratio(best, weights.sum(axis=1))
         rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
-        return record_outcome(release, knowledge, self.persons, rows, confidence, right, assumption)
+        return record_outcome(self.knowledge, self.persons, rows, confidence, right, assumption)
 
 
 def nearest_among(
@@ -119,38 +120,37 @@ def nearest_among(
     return near, gaps, cut
 
 
-def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
-    """Return the released places nearest to each person's among the records with agreeing labels, in km."""
-    released, homes = (unit_vectors(*places_of(table)) for table in (release.table, knowledge.known))
-    agree = knowledge.agreement(release)
+def near_places(knowledge: Knowledge, rng: Generator, k: int = MOST_NEAR) -> Near:
+    """Return the released places nearest to those of sampled persons among the records with agreeing labels, in km."""
+    released, homes = (unit_vectors(*places_of(table)) for table in (knowledge.release.table, knowledge.known))
+    agree, persons = knowledge.agreement, knowledge.sample(rng)
     rows, gaps, cut = nearest_among(released, homes[persons], agree.groups[persons], agree.candidates(), k)
-    return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
+    return Near(knowledge, persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(released)), cut)
 
 
-def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
-    """Return the released records nearest in all quasi-identifiers, and the number of columns that are numbers.
+def near_records(knowledge: Knowledge, rng: Generator) -> tuple[Near, int]:
+    """Return the records nearest to sampled persons in all quasi-identifiers, and how many columns are numbers.
 
     Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
-    measures = knowledge.once(
-        release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
-    )
+    persons = knowledge.sample(rng)
+    measures = knowledge.once("measures", lambda: [_measure(knowledge, column) for column in knowledge.compared])
     classes, n_classes = class_ids([labels for labels, _, _ in measures])
     row_of = first_rows(classes, n_classes)
     sizes = np.bincount(classes, minlength=n_classes)
-    k = min(k, n_classes)
+    k = min(MOST_NEAR, n_classes)
     nearest_rows, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     step = max(1, _CELLS // n_classes)
     for start in range(0, len(persons), step):
-        chunk = np.arange(start, min(len(persons), start + step))
+        chunk = slice(start, start + step)
         total = np.mean([gaps_of(persons[chunk], row_of) for _, gaps_of, _ in measures], axis=0)
         nearest = (
-            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(chunk), 1))
+            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(total), 1))
         )
         nearest_rows[chunk], gaps[chunk] = nearest, np.take_along_axis(total, nearest, axis=1)
     cut = np.full(len(persons), n_classes > k)
-    near = Near(persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
+    near = Near(knowledge, persons, row_of[nearest_rows], np.round(gaps, 12), sizes[nearest_rows], classes, cut)
     return near, sum(is_number for _, _, is_number in measures)
 
 
@@ -158,25 +158,25 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
 _Measure = tuple[IntArray, Callable[[IntArray, IntArray], FloatArray], bool]
 
 
-def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
+def _measure(knowledge: Knowledge, column: str) -> _Measure:
     """Return how far persons and records are apart in a column."""
-    compared = knowledge.compared(release)[column]
+    compared = knowledge.compared[column]
     numbers = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
     if pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(numbers).any():
-        codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
+        codes, labels = pd.factorize(knowledge.release.table[column].astype(object), use_na_sentinel=False)
         ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2)
         if not np.isnan(ends).any():
-            scale = float(np.ptp(numbers[np.isfinite(numbers)])) or 1.0
+            scale = np.ptp(numbers[np.isfinite(numbers)]) or 1.0
             known, (low, high) = numbers / scale, ends[codes].T / scale
 
             def beyond(persons: IntArray, rows: IntArray) -> FloatArray:
                 x = known[persons][:, None]
                 return np.nan_to_num(np.clip(np.maximum(low[rows] - x, x - high[rows]), 0, 1))
 
-            return codes.astype(np.int64), beyond, True
+            return codes, beyond, True
 
     def differ(persons: IntArray, rows: IntArray) -> FloatArray:
-        return (~compared.agree(persons[:, None], rows)).astype(np.float64)
+        return (~compared.agree(persons[:, None], rows)).astype(float)
 
     return compared.record_codes, differ, False
 
@@ -213,7 +213,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
 def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
     """Return the size of the noise, in the gaps' unit, at which they are likeliest."""
     finite = near.gaps[np.isfinite(near.gaps)]
-    smallest, largest = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
+    smallest, largest = (finite[finite > 0].min(), finite.max()) if (finite > 0).any() else (1.0, 1.0)
     best, chosen = -np.inf, smallest / 10
     for scale in np.geomspace(smallest / 10, max(largest, smallest), 48) if dimensions else ():
         density = near.sizes * np.exp(-0.5 * (near.gaps / scale) ** power)
@@ -222,9 +222,9 @@ def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
         # Beyond the last candidate the sum would grow with the scale: without it small scales would look likelier.
         likelihoods = np.logaddexp(likelihoods, _beyond(near, scale, dimensions, power)) - dimensions * np.log(scale)
         absent = np.log(_ABSENT) - dimensions * np.log(largest)
-        total = float(np.logaddexp(np.log(1 - _ABSENT) + likelihoods, absent).sum())
+        total = np.logaddexp(np.log(1 - _ABSENT) + likelihoods, absent).sum()
         if total > best:
-            best, chosen = total, float(scale)
+            best, chosen = total, scale
     return chosen
 
 
@@ -240,8 +240,7 @@ def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray
     with np.errstate(divide="ignore"):
         mass = np.log(near.sizes.sum(axis=1)) + np.log(gammaincc(shape, 0.5 * (reach / scale) ** power))
     wide = dimensions * (np.log(2) / power + np.log(scale) - np.log(reach))
-    log_mass: FloatArray = np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
-    return log_mass
+    return np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
 
 
 def assign(near: Near, weights: FloatArray) -> IntArray:

@@ -98,11 +98,11 @@ def claims_by_row(
 
 
 def record_outcome(
-    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
+    knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any,
     assumption: str, **fields: Any,
 ) -> Outcome:  # fmt: skip
     """Return the outcome of an attack that claims records, see `claims_by_row`."""
-    claims = claims_by_row(release, knowledge, persons, rows, confidence, right)
+    claims = claims_by_row(knowledge.release, knowledge, persons, rows, confidence, right)
     return Outcome(claims, "identity", assumption, **fields)
 
 
@@ -114,8 +114,7 @@ def knows(columns: Iterable[Any]) -> str:
 def gain(attack: Any, control: Any) -> FloatArray:
     """Return the gain of each attack over its control as a share of the possible gain, at least 0."""
     attack, control = np.asarray(attack, float), np.asarray(control, float)
-    gained: FloatArray = np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
-    return gained
+    return np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
 
 
 def person_risks(
@@ -146,12 +145,12 @@ def person_risks(
     n = len(inside)
     if not n:
         raise NotApplicable("none of the known persons is in the release")
-    baseline, control = float(inside["base"].mean()), float("nan")
+    baseline, control = inside["base"].mean(), np.nan
     if "control" in inside:
-        control = float(inside["control"].mean())
+        control = inside["control"].mean()
     elif outcome.what == "attribute" and len(outside):
-        control = float(outside["right"].mean())
-    rate = wilson_interval(float(inside["right"].sum()), n)
+        control = outside["right"].mean()
+    rate = wilson_interval(inside["right"].sum(), n)
     risk, top = (_confidence_risks if _is_calibrated(inside, outcome) else _risks_by_kind)(inside, outcome)
     if presence is not None:
         probability = presence.reindex(inside.index).fillna(1.0).to_numpy(float)  # unknown: as if in the file
@@ -159,7 +158,7 @@ def person_risks(
     made = outcome.claims["confidence"].to_numpy(float) > 0
     earned = outcome.claims["right"].to_numpy(float) * made
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
-    residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risk.max()))
+    residual = min(gain(rate.value, np.nanmax([baseline, control])), risk.max())
     over = top > limit + 1e-12
     guessing = not over.any() and rate.low <= baseline
     within = "not told apart from guessing" if guessing else "within the limit"
@@ -170,12 +169,12 @@ def person_risks(
         "baseline": baseline,
         "control": control,
         "residual": residual,
-        "worst": float(risk.max()),
-        "share_above_limit": float(over.mean()),
-        "n_above": int(over.sum()),
+        "worst": risk.max(),
+        "share_above_limit": over.mean(),
+        "n_above": over.sum(),
         "n": n,
-        "precision": float(earned.sum() / made.sum()) if made.any() else float("nan"),
-        "recall": float(earned[present].mean()),
+        "precision": earned.sum() / made.sum() if made.any() else np.nan,
+        "recall": earned[present].mean(),
         "verdict": "above the limit" if over.any() else within,
     }
     return summary, pd.DataFrame({"risk": risk, "top": top, "above": over}, index=inside.index)
@@ -264,7 +263,7 @@ def _is_calibrated(claims: pd.DataFrame, outcome: Outcome) -> bool:
     confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
     kinds = _kinds(confidence)
     for kind in kinds:
-        rate = wilson_interval(float(right[kind].sum()), kind.size, level=1 - _TEST / len(kinds))
+        rate = wilson_interval(right[kind].sum(), kind.size, level=1 - _TEST / len(kinds))
         mean = confidence[kind].mean()
         if rate.low > mean or (mean > rate.high and not outcome.proven):
             return False
@@ -275,6 +274,6 @@ def _rates(right: FloatArray, kinds: Sequence[IntArray]) -> tuple[FloatArray, Fl
     """Return how often claims of each claim's kind are right, 0 without one; all intervals hold together."""
     rates = np.zeros((3, len(right)))
     for kind in kinds:
-        rate = wilson_interval(float(np.clip(right[kind].sum(), 0, kind.size)), kind.size, level=1 - 0.05 / len(kinds))
+        rate = wilson_interval(np.clip(right[kind].sum(), 0, kind.size), kind.size, level=1 - 0.05 / len(kinds))
         rates[:, kind] = np.array(rate)[:, None]
     return rates[0], rates[1], rates[2]

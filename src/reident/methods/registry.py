@@ -30,7 +30,7 @@ REGISTERED: dict[str, Entry] = {}
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
-    by_name: dict[str, Entry] = {}
+    by_name = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             offered = point.load()
@@ -134,10 +134,10 @@ def _check_entry(entry: Entry) -> None:
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which the package has")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
-    check_choice(entry.form, "form", list(RELEASES) if entry.role == "anonymiser" else list(CALLS))
+    check_choice(entry.form, "form", RELEASES if entry.role == "anonymiser" else CALLS)
     if entry.role != "anonymiser":
         return
-    bound = {*NAMES, *entry.public, *dict(entry.fixed), "rng", *(parameter.name for parameter in entry.parameters)}
+    bound = {*NAMES, *entry.public, *entry.fixed, "rng", *(parameter.name for parameter in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in bound:

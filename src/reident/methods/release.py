@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -136,6 +136,9 @@ class Knowledge:
         Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
     n_persons : int
         Persons on whom costly attacks are tried; drawn at random.
+    release : Release
+        The release that is attacked, set by `on`; `compared`, `unperturbed` and `agreement` compare what is known
+        with it.
     """
 
     known: pd.DataFrame
@@ -156,6 +159,7 @@ class Knowledge:
     persons: pd.Series | None = None
     guarded: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     knows_presence: bool = True
+    release: Release = field(default=None, repr=False)  # type: ignore[assignment]
 
     @property
     def has_places(self) -> bool:
@@ -189,6 +193,10 @@ class Knowledge:
         persons = np.flatnonzero(self.present)
         return persons, self.truth[persons]
 
+    def on(self, release: Release, **changes: Any) -> Knowledge:
+        """Return this knowledge about a release, with other changes where they are given."""
+        return self if release is self.release and not changes else replace(self, release=release, **changes)
+
     def of(self, persons: IntArray) -> Knowledge:
         """Return the knowledge of some persons, given by their rows, without their relations."""
         columns = {"known": self.known, "households": self.households, "weights": self.weights}
@@ -206,31 +214,29 @@ class Knowledge:
         other.__dict__["_stored"] = self._stored  # what is compared is the same
         return other
 
-    def compared(self, release: Release) -> dict[str, ComparedColumn]:
-        """Compare the quasi-identifiers that the release has; done once a release."""
+    @property
+    def compared(self) -> dict[str, ComparedColumn]:
+        """The quasi-identifiers that the release has, compared with it."""
+        columns = [column for column in self.quasi if column in self.release.table.columns]
+        return self.once("compared", lambda: compare_columns(self.known, self.release.table, columns, self.hierarchies))
 
-        def compare() -> dict[str, ComparedColumn]:
-            columns = [column for column in self.quasi if column in release.table.columns]
-            return compare_columns(self.known, release.table, columns, self.hierarchies)
+    @property
+    def unperturbed(self) -> list[str]:
+        """The quasi-identifiers that the release left as they were, generalised or rounded."""
+        return self.once("unperturbed", lambda: kept_columns(self.compared, *self.pairs()))
 
-        return self.once(release, "compared", compare)
+    @property
+    def agreement(self) -> Agreement:
+        """Which released records agree with each person in the columns that are not perturbed."""
+        return self.once(
+            "agreement", lambda: agreement(self.compared, self.unperturbed, self.release.table, len(self.known))
+        )
 
-    def unperturbed(self, release: Release) -> list[str]:
-        """Return the quasi-identifiers that the release left as they were, generalised or rounded."""
-        return self.once(release, "unperturbed", lambda: kept_columns(self.compared(release), *self.pairs()))
-
-    def agreement(self, release: Release) -> Agreement:
-        """Return which released records agree with each person in the columns that are not perturbed."""
-        compared, names = self.compared(release), self.unperturbed(release)
-        return self.once(release, "agreement", lambda: agreement(compared, names, release.table, len(self.known)))
-
-    def once(self, release: Release, name: str, make: Callable[[], T]) -> T:
-        """Return an object that several attacks on a release need, made once and stored under a name."""
-        # The release is stored, too, so that its id stays its own.
-        stored = self._stored.setdefault(id(release), (release, {}))[1]
-        if name not in stored:
-            stored[name] = make()
-        return cast(T, stored[name])
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return an object that several attacks need, made once and stored under a name."""
+        if name not in self._stored:
+            self._stored[name] = make()
+        return self._stored[name]
 
     def sample(self, rng: np.random.Generator) -> IntArray:
         """Draw the rows of the persons for a costly attack, in order."""
@@ -238,32 +244,31 @@ class Knowledge:
         return np.sort(rng.choice(n, self.n_persons, replace=False)) if n > self.n_persons else np.arange(n)
 
     @cached_property
-    def _stored(self) -> dict[int, tuple[Release, dict[str, Any]]]:
+    def _stored(self) -> dict[str, Any]:
         return {}
 
 
 def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of a table, degrees."""
-    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)
+    return table[LAT].to_numpy(float), table[LON].to_numpy(float)
 
 
 def have_places(table: pd.DataFrame) -> BoolArray:
     """Tell of each record whether it has a place; all True where the table holds none."""
     if not {LAT, LON} <= {*table.columns}:
         return np.ones(len(table), dtype=bool)
-    return np.asarray(np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1))
+    return np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1)
 
 
 def value_ids(columns: Sequence[Any]) -> IntArray:
     """Return a number for each combination of values, in order of appearance; missing values are equal."""
     groups = pd.DataFrame(index=range(len(columns[0]))).groupby(list(columns), dropna=False, sort=False)
-    ids: IntArray = groups.ngroup().to_numpy(np.int64)
-    return ids
+    return groups.ngroup().to_numpy(np.int64)
 
 
 def own_numbers(column: pd.Series) -> IntArray:
     """Return a number for each value of a column, and another one for each cell that is missing."""
-    codes = pd.factorize(column)[0].astype(np.int64)
+    codes = pd.factorize(column)[0]
     missing = codes < 0
     codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
     return codes

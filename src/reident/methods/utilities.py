@@ -7,11 +7,12 @@ sensitive column. So a measure of a form that is here needs no code of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.methods._entry import Entry
@@ -130,7 +131,7 @@ def _networks(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any,
 
 
 #: The form of a measure -> the two things that it compares.
-_PAIRS: dict[str, Callable[[Any, pd.DataFrame, Release], tuple[Any, Any]]] = {
+_PAIRS = {
     "distance utility": _distances,
     "point utility": _points,
     "value utility": _values,
@@ -150,16 +151,16 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
     one column for each of its values (the 30 most frequent): the share that it has among the values covered. The
     values of a class are taken to be equally likely.
     """
-    parts: dict[str, Any] = {}
+    parts = {}
     for column in data.quasi:
         values = table[column]
-        if column in data.numeric and pd.api.types.is_numeric_dtype(values):
-            parts[column] = values.to_numpy(np.float64)
+        if column in data.numeric and is_numeric_dtype(values):
+            parts[column] = values.to_numpy(float)
             continue
         domain = pd.Index(data.table[column].unique())
         shares, codes = _covered(domain, values, data.hierarchies.get(column))
         if column in data.numeric:
-            parts[column] = (shares * domain.to_numpy(np.float64)[:, None]).sum(axis=0)[codes]
+            parts[column] = (shares * domain.to_numpy(float)[:, None]).sum(axis=0)[codes]
         else:
             for value in data.table[column].value_counts().index[:_MOST_VALUES]:
                 parts[f"{column}={value}"] = shares[domain.get_loc(value)][codes]
@@ -169,24 +170,24 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
 def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     """Return the true values of the records as numbers, a column each: the sensitive one too if it is a number."""
     numbers = numbers_of(data, table)
-    if data.sensitive is not None and pd.api.types.is_numeric_dtype(table[data.sensitive]):
+    if data.sensitive is not None and is_numeric_dtype(table[data.sensitive]):
         numbers = pd.concat([numbers, table[data.sensitive]], axis=1)
-    return numbers.to_numpy(np.float64)
+    return numbers.to_numpy(float)
 
 
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
     codes, labels = pd.factorize(values, use_na_sentinel=not missing)
-    place = domain.get_indexer(pd.Index(labels))
+    place = domain.get_indexer(labels)
     if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
         return np.eye(len(domain))[:, place], codes
-    covered = LabelReader(domain, pd.Index(labels), hierarchy).cover().astype(float)
+    covered = LabelReader(domain, labels, hierarchy).cover().astype(float)
     return covered / np.maximum(covered.sum(axis=0), 1.0), codes
 
 
 def _plain(domain: pd.Index, hierarchy: Any) -> bool:
     """Return whether values of a domain stand for themselves alone: no label of a hierarchy, interval, list or mask."""
-    if pd.api.types.is_numeric_dtype(domain) or domain.isna().any():
+    if is_numeric_dtype(domain) or domain.isna().any():
         return False
     texts = {text_of(value) for value in domain}
     above = set().union(*ancestors(hierarchy).values())
@@ -194,7 +195,7 @@ def _plain(domain: pd.Index, hierarchy: Any) -> bool:
 
 
 def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
-    low, span = float(domain.min()), float(domain.max()) - float(domain.min())
+    low, span = domain.min(), domain.max() - domain.min()
     place = np.floor((np.nan_to_num(values, nan=low) - low) / span * n_bins) if span else np.zeros(len(values))
     return np.clip(place, 0, n_bins - 1).astype(np.int64)
 
@@ -217,10 +218,10 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
     domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
     n_bins = min(n_bins, len(domain))
-    if pd.api.types.is_numeric_dtype(domain):
-        if pd.api.types.is_numeric_dtype(values):
-            return np.eye(n_bins)[_place(values.to_numpy(np.float64), domain, n_bins)]
-        bin_of = _place(domain.to_numpy(np.float64), domain, n_bins)
+    if is_numeric_dtype(domain):
+        if is_numeric_dtype(values):
+            return np.eye(n_bins)[_place(values.to_numpy(float), domain, n_bins)]
+        bin_of = _place(domain.to_numpy(float), domain, n_bins)
     else:
         ranks = np.argsort(np.argsort([str(value) for value in domain]))
         bin_of = ranks * n_bins // len(domain)
@@ -228,5 +229,4 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     in_bins = np.zeros((n_bins, shares.shape[1]))
     np.add.at(in_bins, bin_of, shares)
     in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins  # a label that no value of the domain explains may be anything
-    of_each: FloatArray = in_bins.T[codes]
-    return of_each
+    return in_bins.T[codes]

@@ -16,12 +16,13 @@ import pandas as pd
 from reident.base import (
     DataError,
     ParameterError,
+    Parameters,
     check_choice,
     check_columns,
     check_integer,
-    check_real,
     check_replaceable,
     check_seed,
+    check_share,
     keep_private,
     move_files,
     working,
@@ -35,7 +36,7 @@ from reident.workbench.knowledge import PLACE
 from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import LAT, LON, digest_of, has_places, located
 from reident.workbench.recipe import Recipe, read_recipe_of
-from reident.workbench.ru_map import parsed, tried_releases
+from reident.workbench.ru_map import Spec, parsed, tried_releases
 from reident.workbench.schema import UNKNOWN
 from reident.workbench.search import DRAWS, MOST_JUDGED, Search, search_release, slots_of
 
@@ -106,11 +107,9 @@ class Assessment:
         none = "no release was judged, and nothing is advised"
         if self.n_nodes:
             none += f": {self.n_nodes} nodes, more than {MOST_NODES}, take long; reident check judges a release"
-        both = (self.search, self.network)
-        sentences = [none if s is None else s.sentence for s in both]
-        if "network" not in self.kinds or len(self.kinds) == 1:
-            return sentences[0]
-        return f"{sentences[0]}; the network: {sentences[1]}"
+        records, network = (none if s is None else s.sentence for s in (self.search, self.network))
+        has_both = "network" in self.kinds and len(self.kinds) > 1
+        return f"{records}; the network: {network}" if has_both else records
 
     def assumptions(self) -> list[str]:
         """Return the assumptions about the intruder, a sentence each."""
@@ -128,7 +127,7 @@ class Assessment:
             "A measured risk is the success of these attacks by this intruder. It bounds no other attack.",
         ]  # fmt: skip
 
-    def chain(self) -> list[dict[str, Any]]:
+    def chain(self) -> list[Parameters]:
         """Return the advised release as the steps of a recipe; empty if no release passed."""
         return [] if self.search is None else self.search.chain
 
@@ -193,7 +192,7 @@ def assess(
     *,
     limit: float | None = None,
     tolerate: float | None = None,
-    methods: Sequence[str | Mapping[str, Any]] | None = None,
+    methods: Sequence[Spec] | None = None,
     pipeline: Any = None,
     profile: str = "quick",
     seed: int = 0,
@@ -239,22 +238,22 @@ def assess(
         If a column is absent, there is nothing to assess (no quasi-identifier, place or network), or fewer than 20
         complete records remain.
     """
-    draws = DRAWS[check_choice(profile, "profile", list(DRAWS))]
+    draws = DRAWS[check_choice(profile, "profile", DRAWS)]
     dataset = Dataset.of(data, **keywords)
-    limit = check_real(dataset.limit if limit is None else limit, "limit", low=0, high=1)
-    tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
+    limit = check_share(limit, "limit", dataset.limit)
+    tolerate = check_share(tolerate, "tolerate", dataset.tolerate)
     check_seed(seed)
     jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
-    slots: list[Sequence[Step | None]] = [steps_of(step) for step in recipe.chain]
+    slots = [steps_of(step) for step in recipe.chain]
     complete = complete_records(dataset)
     tried, left_out = releases_to_try(dataset, complete, recipe.methods if methods is None else methods)
     for listed, name in ((recipe.keep, "keep"), *((step.get("columns") or [], "columns") for step in recipe.chain)):
         check_columns(dataset.frame, listed, name, table_name="data", min_columns=0)
     for name in dataset.must_keep:
         check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in tried else [])))
-    rule: dict[str, Any] = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed}
-    run: dict[str, Any] = {"progress": progress, "jobs": jobs, "cache": cache}
+    rule: Parameters = {"limit": limit, "tolerate": tolerate, "draws": draws, "seed": seed}
+    run: Parameters = {"progress": progress, "jobs": jobs, "cache": cache}
     search = network = None
     if {"table", "places"} & set(tried):
         person = dataset.schema.single("person")
@@ -348,10 +347,10 @@ def complete_records(dataset: Dataset) -> Any:
 
 
 def releases_to_try(
-    dataset: Dataset, complete: Any, methods: Sequence[str | Mapping[str, Any]] = ()
+    dataset: Dataset, complete: Any, methods: Sequence[Spec] = ()
 ) -> tuple[dict[str, list[Step]], dict[str, str]]:
     """Return the releases to try of each kind of data, and the methods that lack something, with the reason."""
-    tried: dict[str, list[Step]] = {}
+    tried = {}
     left_out: dict[str, str] = {}
     sample, records = complete.iloc[:_MOST_RECORDS], {}
     if dataset.has_places:

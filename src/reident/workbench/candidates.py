@@ -240,9 +240,9 @@ class Evaluator:
         known, data = knowledge_of(released, self.dataset), self.dataset
         if known.weights is not None:  # each record of a sample stands for more
             known = replace(known, weights=known.weights * self.scale)
-        population = population_of(released, known, report, self.limit)
+        population = population_of(known, report)
         persons = person_notes(pd.DataFrame(data.data), data.schema.single("person"))
-        return [*persons, *group_notes(known, report, population, self.limit, data.weights()[1])]
+        return [*persons, *group_notes(known, report, population, data.weights()[1])]
 
     def original(self) -> Release:
         """Return the data as a release."""

@@ -13,15 +13,20 @@ import numpy as np
 import pandas as pd
 
 from reident.tables.classes import look_of
-from reident.workbench.dates import (
+from reident.workbench.cells import (
+    AMONG_NUMBERS,
     DAYS,
+    NO_ANSWER,
     NO_DAY,
+    NUMBER,
+    count_cells,
     impossible_days,
     matches,
     read_dates,
+    read_numbers,
+    unit_of,
     without_century,
 )
-from reident.workbench.numerals import AMONG_NUMBERS, NO_ANSWER, NUMBER, count_cells, read_numbers, unit_of
 
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 
@@ -122,7 +127,7 @@ def _codes_among(values: pd.Series) -> list[str]:
     counts = values.value_counts()
     if len(counts) < 3:
         return []
-    numbers = np.sort(counts.index.to_numpy(np.float64))
+    numbers = np.sort(counts.index.to_numpy(float))
     codes = [code for code in _NEGATIVE_CODES if numbers[0] == code and numbers[1] >= 0]
     top = numbers[-1]
     codes += [int(top)] if re.fullmatch(r"9{3,}\.0", str(top)) and numbers[-2] < top / 4 else []
@@ -147,7 +152,7 @@ def type_values(
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         receipts.append(f"zones are not written back ({column.dtype.tz}): the time is that of the clock there")
         column = column.dt.tz_localize(None)
-    kinds: set[Any] = {type(value) for value in column.dropna()} if column.dtype == object else {str}
+    kinds = {type(value) for value in column.dropna()} if column.dtype == object else {str}
     mixed = str in kinds and len(kinds) > 1
     if column.dtype == object and not (text or str in kinds):
         column = _plain_objects(column, kinds)
@@ -177,7 +182,7 @@ def _without_codes(column: pd.Series, missing: Sequence[str] | None) -> Typed:
     absent = column.astype(str).isin(set(missing or ())) & column.notna()
     if absent.any():
         column = (column.astype("Int64") if kind == "integer" else column).mask(absent)
-        receipts.append(f"{', '.join(map(repr, missing or ()))} read as missing ({int(absent.sum())} records)")
+        receipts.append(f"{', '.join(map(repr, missing or ()))} read as missing ({absent.sum()} records)")
     return Typed(column, kind, receipts, _codes_among(column.dropna()))
 
 

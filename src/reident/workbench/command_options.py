@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from threading import Event
@@ -16,6 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from reident.base import ParameterError, processors
+
+#: Values of options by name.
+Values = dict[str, Any]
 
 
 def listed(names: str) -> list[str]:
@@ -31,7 +33,7 @@ def parted(text: str, option: str, form: str, *, at_last: bool = False) -> tuple
     return name, value
 
 
-def tried_method(text: str) -> dict[str, Any]:
+def tried_method(text: str) -> Values:
     """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
     from reident.methods import find
 
@@ -60,7 +62,7 @@ def read_form(text: str) -> tuple[str, Any]:
 
 #: Name -> the help of a text; else the type of the value, or how its text is read, in a list where the option may be
 #: repeated, the help, and the option as it is typed, where that is not the name.
-OPTIONS: dict[str, Any] = {
+OPTIONS = {
     # how a file is read
     "separator": (str, "What separates the fields of a text file; default: found.", "--sep"),
     "decimal": "The decimal sign of a text file, . or ,; default: found.",
@@ -182,22 +184,22 @@ def _read(kind: Any, value: Any) -> Any:
     return value if isinstance(kind, type) else kind(value)
 
 
-def taken(values: dict[str, Any], names: str) -> dict[str, Any]:
+def taken(values: Values, names: str) -> Values:
     """Take the options of these names out of those that were used."""
     return {name: values.pop(name) for name in names.split() if name in values}
 
 
-def running(values: Mapping[str, Any]) -> dict[str, Any]:
+def running(values: Values) -> Values:
     """Return options with the processors and the progress as functions take them."""
     others = {name: value for name, value in values.items() if name != "quiet"}
     return others | {"jobs": processors(values.get("jobs", 0)), "progress": not values.get("quiet", False)}
 
 
-def set_options(entry: Any, texts: Sequence[str]) -> dict[str, Any]:
+def set_options(entry: Any, texts: Sequence[str]) -> Values:
     """Read each ``name=value`` by the type that the registry gives the parameter of a method."""
     if texts and entry is None:
         raise ParameterError(f"`--set` must come with --method, a recipe holds its parameters, got {texts[0]!r}")
-    values: dict[str, Any] = {}
+    values = {}
     for text in texts:
         name, value = parted(text, "--set", "name=value")
         if name in values:
@@ -218,24 +220,22 @@ def original(
     **roles: Any,
 ) -> Any:  # fmt: skip
     """Return a data set with the roles of a recipe, replaced by those that options name."""
-    from reident.workbench.dataset import Dataset
+    from reident.workbench.dataset import open_dataset
     from reident.workbench.readers import GEOGRAPHIC
-    from reident.workbench.recipe import open_by_recipe
-    from reident.workbench.schema import Schema
+    from reident.workbench.recipe import Recipe
 
     geographic = file is not None and file.suffix.lower() in GEOGRAPHIC
     reading = {"names": listed(names), "crs": crs if geographic else None, "layer" if geographic else "sheet": table}
-    opened, stated = open_by_recipe(file, recipe, **{name: value for name, value in reading.items() if value})
-    if recipe is None:
-        stated = replace(stated, schema=Schema({}))
+    given = {name: value for name, value in reading.items() if value}
+    dataset = open_dataset(file, Recipe() if recipe is None else recipe, **given)
     if "lat" in roles or "lon" in roles:
         roles["crs"] = crs
-    elif crs is not None and not geographic and stated.schema.places is None:
+    elif crs is not None and not geographic and dataset.places is None:
         raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone")
-    return Dataset.of(opened, recipe=stated).with_roles(**roles)
+    return dataset.with_roles(**roles)
 
 
-def public_inputs(given: dict[str, Any]) -> dict[str, Any]:
+def public_inputs(given: Values) -> Values:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
     from reident.workbench.files import read_file, with_places
 

@@ -154,15 +154,15 @@ def protect(
     """
     if method is None and recipe is None:
         raise ParameterError("`method` or `recipe` must be given")
-    stated = None if recipe is None else rd.workbench.read_recipe(recipe)
-    if method is not None and stated is not None and stated.chain:
+    stated = rd.workbench.Recipe() if recipe is None else rd.workbench.read_recipe(recipe)
+    if method is not None and stated.chain:
         raise ParameterError(f"`method` must be left out, since the recipe has a chain of methods, got {method!r}")
     entry = rd.methods.find(method, "anonymiser") if method else None
     settings = set_options(entry, given.pop("settings", []))
     chosen = [] if entry is None else [rd.Step(entry.name, **settings)]
-    pipeline = rd.Pipeline(chosen) if stated is None else rd.Pipeline.of(stated, chosen)
+    pipeline = rd.Pipeline.of(stated, chosen)
     identifiers, edges = taken(given, "keep_identifiers"), taken(given, "ends names")
-    if (entry is not None and entry.data == "network") or (stated is not None and stated.schema.ends):
+    if (entry is not None and entry.data == "network") or stated.schema.ends:
         for name, value in given.items():
             raise ParameterError(f"`{name}` must be left out for a network: it is about records, got {value!r}")
         if file is None and recipe is None:

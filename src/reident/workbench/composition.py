@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from reident.base import DataError, IntArray
 from reident.methods import Entry
 from reident.methods.forms import guarantee
 from reident.methods.outcome import NotApplicable, Outcome, claims_about
-from reident.methods.release import Knowledge, Release
+from reident.methods.release import Knowledge
 from reident.tables.classes import class_ids, kinds_of, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
@@ -22,20 +22,21 @@ from reident.tables.writing import as_numbers
 _CONSTANT = 0.99
 
 
-def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
+def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
     """Find groups of released records by their lists of cells.
 
     A class is a set of groups with equal lists of records: the size of a class as a stranger counts it. Columns that
     were left as they were, generalised or recoded are compared as texts; of columns that a constant of each group
     shifted, the gaps inside the group are. `numbers` holds the group of each released record; None: each is a group.
     """
+    release = knowledge.release
     persons, rows = knowledge.pairs()
     if not persons.size:
         raise NotApplicable("none of the known persons is in the release")
     alone = numbers is None
-    group = np.arange(len(release.table)) if numbers is None else pd.factorize(np.asarray(numbers))[0]
-    cells = [codes_of(release.table[name]) for name in knowledge.unperturbed(release)]
-    cells += [] if alone else _gaps(release, knowledge, group)
+    group = np.arange(len(release.table)) if numbers is None else pd.factorize(numbers)[0]
+    cells = [codes_of(release.table[name]) for name in knowledge.unperturbed]
+    cells += [] if alone else _gaps(knowledge, group)
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
     record = class_ids(cells)[0]
@@ -45,35 +46,34 @@ def composition(release: Release, knowledge: Knowledge, numbers: IntArray | None
     kind = kinds[group]
     sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
     if alone:  # a record that is suppressed whole agrees with all
-        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed(release), "*")[rows], 1 / n, sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / n, sure)
     claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(kinds))
     claims = claims.set_axis(knowledge.who[persons])
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
-    known = ", ".join(map(str, knowledge.unperturbed(release)))
+    known = ", ".join(map(str, knowledge.unperturbed))
     said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
 
 
 def codes_of(column: pd.Series) -> IntArray:
     """Return the cells of a column as a stranger reads them: equal texts are equal, a missing cell is a value."""
-    codes: IntArray = pd.factorize(texts_of(column).fillna(""))[0].astype(np.int64)
-    return codes
+    return pd.factorize(texts_of(column).fillna(""))[0]
 
 
-def _gaps(release: Release, knowledge: Knowledge, group: IntArray) -> list[IntArray]:
+def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
     """Return codes of the gaps inside groups, for columns that a constant of each group shifted."""
     persons, rows = knowledge.pairs()
     made = []
-    for name in set(knowledge.compared(release)) - set(knowledge.unperturbed(release)):
-        shown, true = (as_numbers(column) for column in (release.table[name], knowledge.known[name]))
+    for name in set(knowledge.compared) - set(knowledge.unperturbed):
+        shown, true = (as_numbers(column) for column in (knowledge.release.table[name], knowledge.known[name]))
         if shown is None or true is None:
             continue
         frame = pd.DataFrame({"key": group[rows], "shift": np.round(shown[rows] - true[persons], 6)})
         several = frame[frame.duplicated("key", keep=False)].groupby("key")["shift"].nunique()
         if len(several) and (several == 1).mean() >= _CONSTANT:
             start = pd.Series(shown).groupby(group).transform("min").to_numpy()
-            made.append(pd.factorize(np.round(shown - start, 6))[0].astype(np.int64))
+            made.append(pd.factorize(np.round(shown - start, 6))[0])
     return made
 
 
@@ -91,14 +91,13 @@ def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
         texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
         return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
     ids = class_ids([codes_of(cells[name]) for name in cells])[0]
-    sizes: IntArray = np.bincount(ids)[ids]
-    return sizes
+    return np.bincount(ids)[ids]
 
 
 def counted_guarantee(
     entry: Entry,
     settings: Mapping[str, Any],
-    columns: Sequence[str],
+    columns: list[str],
     table: pd.DataFrame,
     *,
     sensitive: str | None = None,
@@ -120,19 +119,19 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, is_promised = table[list(columns)], not set(columns) & set(later) and not left_out
-    blank = suppressed_rows(cells, list(columns), "*")
+    cells, is_promised = table[columns], not set(columns) & set(later) and not left_out
+    blank = suppressed_rows(cells, columns, "*")
     if blank.all():
         return guarantee(entry, settings)
-    smallest = int(class_sizes(cells)[~blank].min())
+    smallest = class_sizes(cells)[~blank].min()
     listed = ", ".join(map(str, columns))
     sentence = (
         f"every released record shares {listed} with at least {smallest - 1} others, counted on the released cells"
     )
-    sentence += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    sentence += f"; {blank.sum()} records are suppressed whole and aside" if blank.any() else ""
     sentence += f"; fewer than k = {k}, since a later step left records out" if left_out and smallest < k else ""
     if is_promised and smallest < k:
-        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else smallest
+        loose = class_sizes(cells, wildcards=True).min() if missing == "wildcard" else smallest
         if loose < k:
             raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {listed} has {loose}"))
         sentence += (
@@ -146,7 +145,7 @@ def counted_guarantee(
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
         kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
-        real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
+        real = l_diversity(whole, columns, sensitive, **kind, suppressed_label=label)
         if is_promised and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
         sentence += f"; each class has at least {real:g} values of {sensitive}"
@@ -155,7 +154,7 @@ def counted_guarantee(
         distance = settings.get("distance") or "equal"
         if distance == "hierarchical":
             return sentence
-        real = t_closeness(whole, list(columns), sensitive, distance=distance, suppressed_label=label)
+        real = t_closeness(whole, columns, sensitive, distance=distance, suppressed_label=label)
         if is_promised and real > t + 1e-9:
             raise DataError(_broken(entry, f"t = {t:g}", f"a class lies {real:.2f} from all values of {sensitive!r}"))
         sentence += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"

@@ -21,9 +21,9 @@ from reident.workbench.report import draw_places
 from reident.workbench.schema import ROLES, Schema
 
 #: How a control with a name stands in a column.
-WIDE: dict[str, Any] = {
+WIDE = {
     "style": {"description_width": "7rem"},
-    "layout": widgets.Layout(width="100%", max_width="30rem"),
+    "layout": {"width": "100%", "max_width": "30rem"},
 }
 
 
@@ -53,7 +53,7 @@ def spoken(*messages: widgets.Widget) -> Any:
 
     for message in messages:
         message.add_class("reident-spoken")
-    return Spoken(layout=widgets.Layout(height="0"))
+    return Spoken(layout={"height": "0"})
 
 
 def bold(text: str) -> str:
@@ -131,7 +131,7 @@ class Page:
 #: Systems of metres that are offered; any other may be typed.
 _SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
             "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
-_ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+_ROW = {"flex_flow": "row wrap", "align_items": "center"}
 #: Roles that columns of numbers alone may have.
 _AXES = ("latitude", "longitude")
 
@@ -167,7 +167,7 @@ class ColumnChoice:
             excluded = excluded if row.type == "geometry" else (*excluded, "place")
             role = self.roles[row.column] = widgets.Dropdown(
                 options=[role for role in ROLES if role not in excluded], value=row.role, description=row.column,
-                style={"description_width": "12rem"}, layout=widgets.Layout(width="24rem", height="auto"),
+                style={"description_width": "12rem"}, layout={"width": "24rem", "height": "auto"},
             )  # fmt: skip
             on_change(self._changed, role)
             about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")

@@ -16,6 +16,7 @@ import pandas as pd
 from reident.base import (
     IntArray,
     ParameterError,
+    Parameters,
     check_choice,
     check_columns,
     check_listed,
@@ -45,7 +46,7 @@ from reident.workbench.roles import survey_weights
 from reident.workbench.schema import IMPOSSIBLE, INTRUDERS, UNKNOWN, Column, Schema
 
 #: Keywords of `Dataset` that are no roles, with their values for none.
-_SETTINGS: dict[str, Any] = {
+_SETTINGS = {
     "hierarchies": None, "public": None, "register": None, "earlier": (), "control": None, "must_keep": (),
     "epsilon_quasi": (), "release_crs": None, "impossible": IMPOSSIBLE[0],
     "intruder": INTRUDERS[0],
@@ -94,12 +95,14 @@ class Dataset:
     (['age'], ['ill'], 3)
     """
 
+    _settings: Parameters = _SETTINGS
+
     def __init__(self, data: Any, schema: Schema | None = None, *, network: Any = None, **keywords: Any) -> None:
-        self.opened = data if isinstance(data, OpenedFile) else None
-        self.receipts = [] if self.opened is None else self.opened.receipts
+        self.opened: OpenedFile | None = None
+        self.receipts, proposed = list[str](), None
         self.marks, self.limit, self.tolerate = pd.DataFrame(), 0.25, 0.0
-        if self.opened is not None:
-            data = self.opened.data
+        if isinstance(data, OpenedFile):
+            self.opened, self.receipts, proposed, data = data, data.receipts, data.schema, data.data
         if isinstance(data, Relations):
             data, self.marks = data.network, data.marks
         if is_graph(data):
@@ -111,9 +114,9 @@ class Dataset:
         self.labels = pd.Index(data.index) if isinstance(data, pd.DataFrame) else pd.RangeIndex(0)
         check_table(data, "data")
         data = without_apostrophes(data) if len(data.columns) else data
-        self.data = data.set_axis(np.arange(len(data)), axis=0)
+        self.data = data.set_axis(np.arange(len(data)))
         is_proposed = schema is None
-        schema = schema or (self.opened.schema if self.opened is not None else self._without_roles())
+        schema = schema or proposed or self._without_roles()
         unstated = {name: Column() for name in self.data.columns if name not in schema.columns}
         schema = replace(schema, columns={**schema.columns, **unstated})
         geometry = geometry_of(self.data)
@@ -127,17 +130,15 @@ class Dataset:
         self._take(keywords)
         self.schema = schema.with_roles(**keywords) if keywords else schema
 
-    def _take(self, keywords: dict[str, Any]) -> None:
+    def _take(self, keywords: Parameters) -> None:
         """Take keywords that are no roles out of all keywords, check and store them."""
-        stored = {
-            name: vars(self).get("forms" if name == "hierarchies" else name, _SETTINGS[name]) for name in _SETTINGS
-        }
-        settings = stored | {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
+        given = {name: keywords.pop(name) for name in list(keywords) if name in _SETTINGS}
+        settings = self._settings = self._settings | given
         self.forms = dict(check_mapping(settings["hierarchies"], "hierarchies", optional=True))
         self.public = dict(settings["public"] or {})
         tables = {name: settings[name] for name in ("register", "control")}
         self.register, self.control = (None if t is None else check_table(t, name) for name, t in tables.items())
-        self.earlier = list(check_listed(settings["earlier"], "earlier"))
+        self.earlier = check_listed(settings["earlier"], "earlier")
         self.must_keep = check_several(settings["must_keep"], "must_keep")
         self.epsilon_quasi = check_columns(
             self.data, settings["epsilon_quasi"], "epsilon_quasi", table_name="data", min_columns=0
@@ -218,7 +219,8 @@ class Dataset:
         noisy = [name for name in self.epsilon_quasi if name not in columns]
         roles = {name: "" for name in columns if self.schema.columns[name].role in ("quasi-identifier", "sensitive")}
         stored = {"frame": self.frame, "table": self.table, "hierarchies": self.hierarchies}
-        return self._changed(schema=self.schema.assign(roles), epsilon_quasi=noisy, **stored)
+        settings = {**self._settings, "epsilon_quasi": noisy}
+        return self._changed(schema=self.schema.assign(roles), epsilon_quasi=noisy, _settings=settings, **stored)
 
     @property
     def names(self) -> pd.Index:
@@ -281,7 +283,7 @@ class Dataset:
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchy of each column that states one."""
         stated = {name: column.hierarchy for name, column in self.schema.columns.items() if column.hierarchy}
-        return hierarchies_of({**stated, **self.forms}, pd.DataFrame(self.data))
+        return hierarchies_of(stated | self.forms, self.data)
 
     @cached_property
     def guarded(self) -> dict[str, list[Any]]:

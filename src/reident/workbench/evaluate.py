@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_real, check_seed
+from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_seed, check_share
 from reident.methods import entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
@@ -75,6 +75,11 @@ class RiskReport:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict, repr=False)
 
     @property
+    def applied(self) -> pd.DataFrame:
+        """The rows of the attacks that could be run."""
+        return self.frame[self.frame["reason"] == ""]
+
+    @property
     def worst(self) -> pd.DataFrame:
         """Persons by falling risk."""
         return self.persons.sort_values("risk", ascending=False, kind="stable")
@@ -87,7 +92,7 @@ class RiskReport:
     @property
     def attack(self) -> str:
         """The attack that puts most persons above the limit, "" if none does."""
-        run = self.frame[(self.frame["reason"] == "") & self.frame["what"].isin(["identity", "attribute"])]
+        run = self.applied[self.applied["what"].isin(["identity", "attribute"])]
         run = run[run["share_above_limit"] > 0]
         return "" if run.empty else str(run.loc[run["share_above_limit"].idxmax(), "name"])
 
@@ -109,7 +114,7 @@ class RiskReport:
         """Draw the share of persons above the limit under each attack."""
         from reident.plotting import new_figure
 
-        run = self.frame[self.frame["reason"] == ""].iloc[::-1]
+        run = self.applied.iloc[::-1]
         if ax is None:
             ax = new_figure(size=(6.0, 1.0 + 0.24 * len(run)))[1]
         ax.barh(run["name"], 100 * run["share_above_limit"].to_numpy(float), color="tab:blue")
@@ -165,10 +170,10 @@ def evaluate(
     """
     if not isinstance(release, Release):
         raise ParameterError(f"`release` must be a Release, got {type(release).__name__}")
-    limit = check_real(limit, "limit", low=0, high=1)
-    of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
-    release, knowledge = _shuffled(release, knowledge_of(release, knowledge), check_seed(seed))
-    presence = None if knowledge.knows_presence else individual_risks(release, knowledge)["presence"]
+    limit = check_share(limit, "limit")
+    of_values = check_share(limit_attribute, "limit_attribute", limit)
+    knowledge = _shuffled(knowledge_of(release, knowledge), check_seed(seed))
+    presence = None if knowledge.knows_presence else individual_risks(knowledge)["presence"]
     keys = check_mapping(keys, "keys", optional=True)
     together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in keys.items()}}
     rows: list[dict[str, Any]] = []
@@ -176,10 +181,10 @@ def evaluate(
     outcomes: dict[str, Outcome] = {}
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, largest, share = persons, 0.0, 0.0
-    for label, subject, run in _plan(release, knowledge, attacks, together, skipped, quick=quick, seed=seed):
+    for label, known, run in _plan(knowledge, attacks, together, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
-            outcome = run(*subject)
+            outcome = run(known)
             summary, each = person_risks(
                 outcome, of_values if outcome.what == "attribute" else limit, presence=presence
             )
@@ -195,7 +200,7 @@ def evaluate(
                     risk=persons["risk"].mask(higher, each["risk"]), attack=persons["attack"].mask(higher, label),
                     above=above,
                 )  # fmt: skip
-                concerned = subject[1].who[subject[1].present].nunique() / max(1, len(persons))
+                concerned = known.who[known.present].nunique() / max(1, len(persons))
                 largest = max(largest, float(np.nan_to_num(summary["share_above_limit"])) * concerned)
         except NotApplicable as reason:
             row |= {"verdict": "not run", "reason": str(reason)}
@@ -222,13 +227,13 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
         if dataset is None or not hasattr(dataset, "knowledge"):
             raise ParameterError("`knowledge` must be a Dataset or Knowledge: the release names no data set")
         dataset = dataset.knowledge(release.table.index.get_indexer(dataset.data.index))
-    known: Knowledge = dataset
+    known: Knowledge = dataset.on(release)
     if known.windows is None and known.has_places and release.has_distances:
-        known = replace(known, windows=_windows(known, release))
+        known = replace(known, windows=_windows(known))
     return known
 
 
-def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
+def individual_risks(knowledge: Knowledge) -> pd.DataFrame:
     """Model each person in the release as one of the population that the survey weights describe.
 
     Returns
@@ -238,12 +243,12 @@ def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
         Franconi by the labels that agree; ``presence``, the probability that a person of the population with these
         labels is in the file: the risk times the persons in the file who have them.
     """
-    release, knowledge = in_persons(release, knowledge)
+    knowledge = in_persons(knowledge)
     assert knowledge.weights is not None
     weights = pd.to_numeric(knowledge.weights).to_numpy(float)
     inside = np.flatnonzero(knowledge.present)
     inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
-    agreement = knowledge.agreement(release)
+    agreement = knowledge.agreement
     alike = agreement.patterns()[1][inside]
     model = pd.DataFrame({"class": alike, "weight": weights[inside]}, index=knowledge.who[inside])
     risk = individual_risk(model, "class", "weight")
@@ -254,20 +259,20 @@ def individual_risks(release: Release, knowledge: Knowledge) -> pd.DataFrame:
 
 
 def _plan(
-    release: Release, knowledge: Knowledge, attacks: Sequence[str | Mapping[str, Any]] | None,
+    knowledge: Knowledge, attacks: Sequence[str | Mapping[str, Any]] | None,
     keys: Mapping[str, IntArray | None], skipped: dict[str, str], *, quick: bool, seed: int,
-) -> Iterator[tuple[str, tuple[Release, Knowledge], Callable[..., Outcome]]]:  # fmt: skip
-    """Yield each attack: its label, the release and knowledge that it uses, and its function; list those left out."""
+) -> Iterator[tuple[str, Knowledge, Callable[..., Outcome]]]:  # fmt: skip
+    """Yield each attack: its label, the knowledge that it uses, and its function; list those left out."""
     if attacks is None:
-        if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
+        if len(knowledge.release.table.columns) and knowledge.truth is not None and knowledge.quasi:
             for name, numbers in keys.items():
-                yield name, (release, knowledge), partial(composition, numbers=numbers, name=name)
+                yield name, knowledge, partial(composition, numbers=numbers, name=name)
         specs = [{"name": entry.name} for entry in sorted(entries("attack"), key=lambda entry: entry.seconds)]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
-    budget, placed = BUDGET_S, _placed(release, knowledge)
+    budget, placed = BUDGET_S, _placed(knowledge)
     for entry, options in [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]:
-        why = lacking(entry, release, knowledge)
+        why = lacking(entry, knowledge)
         if attacks is None and entry.costly and not why:
             budget -= entry.seconds
             if quick or budget < 0:
@@ -281,32 +286,34 @@ def _plan(
             yield entry.name, placed, run
         elif not why and "sensitive" in entry.needs.split() and len(knowledge.secrets) > 1:
             for column in knowledge.secrets:
-                yield f"{entry.name} of {column}", (release, knowledge.about(column)), run
+                yield f"{entry.name} of {column}", knowledge.about(column), run
         else:
-            yield entry.name, (release, knowledge), run
+            yield entry.name, knowledge, run
 
 
-def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
+def _shuffled(knowledge: Knowledge, seed: int) -> Knowledge:
     """Put the nodes of a network in another order: ties must not lead an attack to the true one."""
+    release = knowledge.release
     if not isinstance(release.network, Network):
-        return release, knowledge
+        return knowledge
     order = np.random.default_rng([seed, 7]).permutation(release.network.n_nodes)
     place = np.argsort(order)
     names = list(release.network.nodes)
     network = reordered(release.network, place, [names[row] for row in order])
     truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
-    return replace(release, table=release.table.iloc[order], network=network), replace(knowledge, truth=truth)
+    return knowledge.on(replace(release, table=release.table.iloc[order], network=network), truth=truth)
 
 
-def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
+def _placed(knowledge: Knowledge) -> Knowledge:
     """Return the records and the persons with a place: the subject of attacks on places."""
+    release = knowledge.release
     is_placed, at_home = have_places(release.table), have_places(knowledge.known)
     if is_placed.all() and at_home.all():
-        return release, knowledge
+        return knowledge
     earlier = [replace(other, table=other.table[have_places(other.table)]) for other in knowledge.earlier]
     of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
     place = np.append(np.where(is_placed, np.cumsum(is_placed) - 1, -1), -1)
-    return replace(release, table=release.table[is_placed]), replace(of_persons, truth=place[of_persons.truth])
+    return of_persons.on(replace(release, table=release.table[is_placed]), truth=place[of_persons.truth])
 
 
 def _together(persons: pd.DataFrame, knowledge: Knowledge) -> pd.DataFrame:
@@ -336,17 +343,17 @@ def as_attacked(
     return Release(form, table.iloc[order], method, options, n_original, matrix_km=matrix)
 
 
-def _windows(knowledge: Knowledge, release: Release) -> Any:
+def _windows(knowledge: Knowledge) -> Any:
     """Return how far released distances deviate from true ones, as trying the method teaches an intruder."""
     known, truth = knowledge.known, knowledge.truth
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
         del n_simulations
-        persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(release.table)[truth])
+        persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(knowledge.release.table)[truth])
         sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
         upper = np.triu_indices(len(sampled), 1)
         true = great_circle_km(*places_of(known.iloc[sampled]))[upper]
-        released = release.between(truth[sampled])
+        released = knowledge.release.between(truth[sampled])
         if released is None:
             raise NotApplicable("no distances are released")
         gaps = true - released[upper]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError, Options, ParameterError, Parameters
 from reident.methods import entries
 from reident.pages import picture
 from reident.plotting import new_figure
@@ -37,8 +37,8 @@ class Example:
     """
 
     data: Any
-    roles: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Mapping[str, Any] = field(default_factory=dict)
+    roles: Options = field(default_factory=dict)
+    sizes: Options = field(default_factory=dict)
     code: str = ""
 
     @property
@@ -47,17 +47,17 @@ class Example:
         return Dataset(self.data, **self.roles)
 
 
-def examples(rng: int = 0) -> dict[str, Example]:
+def examples() -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
     employees = {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}
-    listed: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    listed: dict[str, tuple[Any, Parameters, Parameters]] = {
         "persons with places (simulated)": (example_places, {"quasi": ["sex", "age_class"]}, {}),
         "employees, a table (simulated)": (example_table, employees, {"n_known": 100}),
         "friendships, a network (simulated)": (example_network, {}, {}),
     }
-    load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng={1})"
+    load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng=0)"
     return {
-        title: Example(draw(rng=rng), roles, sizes, load.format(draw.__name__, rng))
+        title: Example(draw(rng=0), roles, sizes, load.format(draw.__name__))
         for title, (draw, roles, sizes) in listed.items()
     }
 
@@ -100,7 +100,7 @@ class Explorer(Page):
         self.utility = widgets.Dropdown(description="use", **WIDE)
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
         self.button = widgets.Button(description="Draw the map", button_style="primary")
-        self.check_button = widgets.Button(description="Check it by every attack", layout=widgets.Layout(width="auto"))
+        self.check_button = widgets.Button(description="Check it by every attack", layout={"width": "auto"})
         self.behind = widgets.HTML()
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         on_change(self._offer, self.data)
@@ -114,15 +114,15 @@ class Explorer(Page):
         self._offer()
         results = widgets.VBox(
             [self.map, self.state, self.check_button, self.verdict, self.behind],
-            layout=widgets.Layout(flex="3 1 24rem", min_width="0"),
+            layout={"flex": "3 1 24rem", "min_width": "0"},
         )
         controls = widgets.VBox(
             [self.data, self.methods, self.ranges, self.repetitions, widgets.HBox([self.button, self.stop]),
              self.attack, self.utility, self.limit, self.tolerate],
-            layout=widgets.Layout(flex="1 1 20rem", min_width="0"),
+            layout={"flex": "1 1 20rem", "min_width": "0"},
         )  # fmt: skip
         unseen = spoken(self.state, self.verdict)
-        self.widget = widgets.HBox([results, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
+        self.widget = widgets.HBox([results, controls, unseen], layout={"flex_flow": "row wrap"})
 
     @property
     def _example(self) -> Example:
@@ -158,7 +158,7 @@ class Explorer(Page):
                     options=[(f"{value:g}", value) for value in values], value=values, rows=min(len(values), 6),
                     description=f"{entry.label}: {with_unit(entry.name, name)}",
                     style={"description_width": "initial"},
-                    layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+                    layout={"width": "100%", "max_width": "30rem", "flex_flow": "row wrap", "height": "auto"},
                 )  # fmt: skip
                 on_change(self._forget, control)
                 self._values[entry.name] = name, control
@@ -173,7 +173,7 @@ class Explorer(Page):
         self.ranges.children = tuple(self._values[name][1] for name in self.methods.value if name in self._values)
         self._forget()
 
-    def specs(self) -> list[dict[str, Any]]:
+    def specs(self) -> list[Parameters]:
         """Return the chosen methods and values, as `risk_utility` takes them."""
         chosen = {method: {name: list(c.value)} for method, (name, c) in self._values.items() if c.value}
         return [{"name": method, **chosen.get(method, {})} for method in self.methods.value]
@@ -228,7 +228,7 @@ class Explorer(Page):
         self.map.data = map_data(panel, limit=self.limit.value, codes=codes) if codes else {}
         self.show()
 
-    def code(self, method: str, options: Mapping[str, Any]) -> str:
+    def code(self, method: str, options: Options) -> str:
         """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
         load = self._example.code or f"data = explorer.offered[{self.data.value!r}].data"
         roles = "".join(f", {name}={value!r}" for name, value in self._example.roles.items())
@@ -286,8 +286,8 @@ class Explorer(Page):
         ax.plot(
             *np.stack([persons[~right], records[~right]]).transpose(2, 0, 1), "-", color="tab:orange", linewidth=0.8
         )
-        ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
-        ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
+        ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {right.sum()}")
+        ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {(~right).sum()}")
         ax.set(xlabel="longitude (degrees)", ylabel="latitude (degrees)")
         ax.legend()
         return f'<img alt="persons that the attack finds" src="{picture(figure, dpi=90)}">'
@@ -302,8 +302,7 @@ class Explorer(Page):
         try:
             step, dataset = Step(trial["method"], **json.loads(trial["options"])), self._example.dataset
             verdict = check(protect(dataset, step, rng=self.seed), dataset, **rule)
-            run = verdict.attacks[verdict.attacks["reason"] == ""]
-            table = run[["name", "risk", "baseline", "n_above", "n", "verdict"]]
+            table = verdict.report.applied[["name", "risk", "baseline", "n_above", "n", "verdict"]]
             shown = table.to_html(border=0, index=False, float_format="{:.1%}".format)
             self.verdict.value = bold(verdict.sentence) + shown
         except (DataError, ParameterError) as error:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_string_dtype
 
-from reident.base import DataError, FloatArray, ParameterError, check_columns, check_table
+from reident.base import DataError, FloatArray, Options, ParameterError, check_columns, check_table
 from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import OpenedFile, open_file
@@ -29,7 +30,7 @@ def read_file(path: str | Path) -> Any:
 def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> OpenedFile:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     columns = {} if original is None else dict(original.items())
-    texts = [name for name, cells in columns.items() if pd.api.types.is_string_dtype(cells) or cells.dtype == object]
+    texts = [name for name, cells in columns.items() if is_string_dtype(cells) or cells.dtype == object]
     crs = crs if path.suffix.lower() in GEOGRAPHIC else None
     return open_file(path, names=names, crs=crs, types=dict.fromkeys(texts, "text"))
 
@@ -70,7 +71,7 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
         return _possible(data, refuses) if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         check_columns(data, [column], name, table_name="data")
-        if not pd.api.types.is_numeric_dtype(data[column]):
+        if not is_numeric_dtype(data[column]):
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
@@ -141,7 +142,7 @@ def plain_table(data: Any) -> Any:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) -> list[str]:
+def write_file(data: Any, path: Path, dialect: Options | None = None) -> list[str]:
     """Write the cells of a table by the kind of its path: no index, no metadata but the kind's own.
 
     Text that a spreadsheet would execute is written as text: in Excel as such, in CSV behind an apostrophe.
@@ -195,19 +196,17 @@ def without_apostrophes(table: Any) -> Any:
     return plain.rename(columns={old: new for old, new in names.items() if new not in table.columns})
 
 
-def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
+def _write_text(plain: pd.DataFrame, path: Path, dialect: Options) -> list[str]:
     receipts = []
     for name in plain.columns:
-        if pd.api.types.is_numeric_dtype(plain[name]) or pd.api.types.is_datetime64_any_dtype(plain[name]):
+        if is_numeric_dtype(plain[name]) or is_datetime64_any_dtype(plain[name]):
             continue
         text = plain[name].astype("str")
         live = text.str.startswith(_FORMULA).fillna(False)
         live[live] = pd.to_numeric(text[live], errors="coerce").isna()
         if live.any():
             plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
-            receipts.append(
-                f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
-            )
+            receipts.append(f"{name}: {live.sum()} cells that a spreadsheet would execute stand behind an apostrophe")
     plain.columns = [f"'{name}" if name.startswith(_FORMULA) else name for name in plain.columns]
     options = {"sep": dialect.get("separator") or ",", "decimal": dialect.get("decimal") or ".", "index": False}
     encoding = dialect.get("encoding") or "utf-8"

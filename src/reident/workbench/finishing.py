@@ -6,12 +6,13 @@ import re
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype, is_numeric_dtype
 from scipy.stats import entropy
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like, projected
+from reident.workbench.cells import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.numerals import decimals_of, round_up
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _DAYS = re.compile(rf"\{{(?:{_DAY}[^{{}}]*, [^{{}}]*|[^{{}}]*, {_DAY}[^{{}}]*)\}}")
@@ -29,10 +30,10 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
     """
     if not is_numeric(before):
         return public_days(before, after)
-    if not pd.api.types.is_numeric_dtype(after):
+    if not is_numeric_dtype(after):
         return public_ends(before, after)
     digits = decimals_of(before)
-    if pd.api.types.is_integer_dtype(before):
+    if is_integer_dtype(before):
         whole = after.astype("Float64").round()
         return whole.astype("Int64" if whole.isna().any() else "int64")
     return after if digits is None else after.astype("float64").round(digits)
@@ -46,7 +47,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     Where values are themselves multiples of a larger unit, such as rounded to hundreds, the grid is ten times that
     unit.
     """
-    values = np.unique(before.dropna().to_numpy(np.float64))
+    values = np.unique(before.dropna().to_numpy(float))
     if not len(values):
         return after
     low, high = np.quantile(values, 0.05, method="lower"), np.quantile(values, 0.95, method="higher")
@@ -114,16 +115,16 @@ def with_coordinates(
 
     Fewer digits would undo a mask, and digits that depend on the true places would tell of them.
     """
-    lat, lon = after[LAT].to_numpy(np.float64), after[LON].to_numpy(np.float64)
+    lat, lon = after[LAT].to_numpy(float), after[LON].to_numpy(float)
     if is_projected := crs not in (None, "EPSG:4326"):
         lon, lat = projected(lat, lon, crs)
     else:
-        lon = longitudes_like(lon, before[places[1]].to_numpy(np.float64, na_value=np.nan))
+        lon = longitudes_like(lon, before[places[1]].to_numpy(float, na_value=np.nan))
     made = after.drop(columns=[LAT, LON])
     for name, values in zip(places, (lat, lon), strict=True):
         digits = decimals_of(before[name])
         rounded = values if digits is None else np.round(values, max(digits, 0 if is_projected else 5))
-        is_whole = is_projected and pd.api.types.is_integer_dtype(before[name])
+        is_whole = is_projected and is_integer_dtype(before[name])
         made[name] = rounded.astype("int64") if is_whole else rounded
     return made[[column for column in before.columns if column in made.columns]]
 
@@ -143,13 +144,13 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
     if len(old) < 2:
         return 1.0 - share if len(before) else 0.0
     if is_numeric(old) and is_numeric(new):
-        x, y = old.to_numpy(np.float64), new.to_numpy(np.float64)
+        x, y = old.to_numpy(float), new.to_numpy(float)
         if np.array_equal(x, y):
             return 1.0 - share
         spread = np.ptp(x) > 0 and np.ptp(y) > 0
         kept = float(np.corrcoef(x, y)[0, 1]) ** 2 if spread else 0.0
         return 1.0 - share * kept
-    if pd.api.types.is_numeric_dtype(old) and old.nunique() > 20:
+    if is_numeric_dtype(old) and old.nunique() > 20:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
     a, b = (pd.factorize(column.astype(str))[0] for column in (old, new))
     counts = [np.unique(labels, return_counts=True)[1] for labels in (a, b, a * (b.max() + 1) + b)]

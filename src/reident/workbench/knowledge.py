@@ -90,15 +90,16 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
     [['age', 0.33, 0.33], ['sex', 0.17, 0.17]]
     """
     generator = check_rng(rng)
-    names = list(knowledge.compared(release)) if len(release.table) else []
+    knowledge = knowledge.on(release)
+    names = list(knowledge.compared) if len(release.table) else []
     if release.has_places and knowledge.has_places:
         names.append(PLACE)
     if not names:
         return None
     every = len(names) <= ALL
     n_subsets = np.cumsum([math.comb(len(names), k) for k in range(1, UP_TO + 1)])
-    size = len(names) if every else max(1, int((n_subsets <= MOST).sum()))
-    value = _values(release, knowledge, limit, int(generator.integers(2**31)))
+    size = len(names) if every else max(1, (n_subsets <= MOST).sum())
+    value = _values(knowledge, limit, int(generator.integers(2**31)))
     tried = [subset for k in range(1, size + 1) for subset in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
     rows = [{"known": ", ".join(subset), "size": len(subset), **value(frozenset(subset))} for subset in tried]
@@ -120,29 +121,28 @@ _Value = Callable[[frozenset[str]], dict[str, float]]
 _Step = tuple[float, Sequence[str], str]
 
 
-def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
+def _values(knowledge: Knowledge, limit: float, seed: int) -> _Value:
     """Return the risks by the columns known, each computed once."""
-    compared, usable = knowledge.compared(release), set(knowledge.unperturbed(release))
+    compared, usable = knowledge.compared, set(knowledge.unperturbed)
 
     def joined(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known and name in usable]
-        reduced_release, reduced, both = release, knowledge, compared
+        reduced = knowledge
         if knowledge.persons is not None:  # whose records are one in these columns need not be one in others
-            reduced_release, reduced = in_persons(release, replace(knowledge, known=knowledge.known[used], quasi=used))
-            both = reduced.compared(reduced_release)
-        result = agreement(both, used, reduced_release.table, len(reduced.known))
+            reduced = in_persons(replace(knowledge, known=knowledge.known[used], quasi=used))
+        result = agreement(reduced.compared, used, reduced.release.table, len(reduced.known))
         persons = np.flatnonzero(reduced.present)
         counts = result.counts()[persons]
         sure = ratio(1.0, counts)
         right = sure * result.holds(persons, reduced.truth[persons])
         sure, right = (pd.Series(subset).groupby(reduced.who[persons], sort=False).max() for subset in (sure, right))
-        above = float((sure > limit + 1e-12).mean())
-        return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max())}
+        above = (sure > limit + 1e-12).mean()
+        return {"risk": right.mean(), "share_above_limit": above, "worst": sure.max()}
 
     def placed(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known]
         reduced = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
-        result = evaluate(release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
+        result = evaluate(knowledge.release, reduced, limit=limit, attacks=["nearest_place"], seed=seed)
         alone, risk = value(known - {PLACE}), result.frame["risk"].fillna(0.0).item()
         found = {"risk": risk, "share_above_limit": result.share_above_limit, "worst": result.highest}
         return {name: max(alone[name], found[name]) for name in found}
@@ -215,24 +215,24 @@ def _percent(share: float) -> str:
     return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
-def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, limit: float) -> Population | None:
+def population_of(knowledge: Knowledge, judged: RiskReport) -> Population | None:
     """Return the risks in the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
-    model = individual_risks(release, knowledge)
+    model = individual_risks(knowledge)
     weights, risks, above = model["weight"], model["risk"], judged.persons["above"].to_numpy(bool)
-    total = float(weights.sum())
+    total = weights.sum()
     return Population(
-        total, float(weights[above].sum()) / total, float(risks.mean()), float(risks.max()),
-        float(weights[risks > limit + 1e-12].sum()) / total,
+        total, weights[above].sum() / total, risks.mean(), risks.max(),
+        weights[risks > judged.limit + 1e-12].sum() / total,
     )  # fmt: skip
 
 
 def group_notes(
-    knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
+    knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, receipt: str = ""
 ) -> list[str]:
     """Return sentences about the weights and their changes, the intruder, and households."""
-    notes = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
+    notes = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(judged.limit)]
     if not knowledge.knows_presence:
         notes.append(
             "The intruder is assumed not to know which persons are in the file: each risk is multiplied by the "
@@ -240,7 +240,7 @@ def group_notes(
         )
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
-        n_above = int(judged.persons["above"].sum())
+        n_above = judged.persons["above"].sum()
         for_another = f": {judged.by_household} of the {n_above} persons above the limit are so for another member"
         notes.append(
             f"Finding one member of a household finds them all ({n} households){for_another if n_above else ''}."

@@ -14,7 +14,9 @@ import pandas as pd
 from reident.base import (
     DataError,
     IntArray,
+    Options,
     ParameterError,
+    Row,
     check_columns,
     check_several,
     is_numeric,
@@ -64,7 +66,7 @@ class Step:
     """
 
     entry: Entry
-    settings: Mapping[str, Any]
+    settings: Options
     columns: list[str] | None
 
     def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
@@ -73,29 +75,29 @@ class Step:
         self.columns = None if columns is None else check_several(columns, "columns")
 
     @classmethod
-    def of(cls, listed: Mapping[str, Any]) -> Step:
+    def of(cls, listed: Options) -> Step:
         """Return a step from its entry in a recipe: ``method``, and where wanted ``columns`` and ``parameters``."""
         return cls(listed["method"], columns=listed.get("columns") or None, **(listed.get("parameters") or {}))
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> Row:
         """The parameters that have a value."""
         return {name: value for name, value in self.settings.items() if value is not None}
 
     @property
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Row:
         """The step as a manifest describes it."""
         entry = self.entry
         return {"method": entry.name, "call": entry.call, "source": entry.source, "parameters": self.stated}
 
     @property
-    def listed(self) -> dict[str, Any]:
+    def listed(self) -> Row:
         """The step as a recipe writes it."""
         columns = {} if self.columns is None else {"columns": list(self.columns)}
         return {"method": self.entry.name, **columns, "parameters": json.loads(json.dumps(self.stated))}
 
 
-def steps_of(stated: Mapping[str, Any]) -> list[Step]:
+def steps_of(stated: Options) -> list[Step]:
     """Return the steps of an entry of a recipe, one for each combination of its parameters' values."""
     values = {
         name: v if isinstance(v, list | tuple | range) else [v] for name, v in (stated.get("parameters") or {}).items()
@@ -119,7 +121,7 @@ class Made:
     matrix_km: Any = None
     places: str = "true"
     network: Any = None
-    done: list[dict[str, Any]] = field(default_factory=list)
+    done: list[Row] = field(default_factory=list)
 
     def kept_of_places(self, data: Any, rows: IntArray) -> tuple[float, float]:
         """Return the share of neighbours and of distances that the places of some records kept."""
@@ -163,12 +165,12 @@ def make(dataset: Any, steps: Sequence[Step], *, missing: str = "label", rng: An
                 "parameters"
             )
         absent = len(before) - len(result.table)
-        result.done.append({**step.described, **details, "records_left_out": absent, "guarantee": ""})
+        result.done.append(step.described | details | {"records_left_out": absent, "guarantee": ""})
     for number, (step, done) in enumerate(zip(steps, result.done, strict=True), start=1):
         later = result.done[number:]
         done["guarantee"] = counted_guarantee(
             step.entry, step.settings, _class_columns(step, done.get("columns", ()), data, dataset.epsilon_quasi),
-            pd.DataFrame(result.table), sensitive=dataset.first_sensitive, missing=missing,
+            result.table, sensitive=dataset.first_sensitive, missing=missing,
             later={name for other in later for name in other.get("columns", ())},
             left_out=any(other["records_left_out"] for other in later),
         )  # fmt: skip
@@ -182,7 +184,7 @@ def _relate(dataset: Any, steps: Sequence[Step], rng: Any) -> Made:
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
     entry, settings = steps[0].entry, steps[0].settings
     drawn = release(dataset.records("network"), entry.name, settings, rng=_source(entry, rng))
-    rows = pd.Index(dataset.names.get_indexer(drawn.table.index))
+    rows = dataset.names.get_indexer(drawn.table.index)
     done = {**steps[0].described, "guarantee": guarantee(entry, settings)}
     return Made(pd.DataFrame(index=rows), network=drawn.network, done=[done])
 
@@ -205,7 +207,7 @@ def _source(entry: Entry, rng: Any) -> Any:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
+def _move(result: Made, step: Step, dataset: Any, rng: Any) -> Row:
     table, entry = result.table, step.entry
     if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
@@ -242,7 +244,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
         return details
     target = units.map(pd.Series(one_each.index, index=units[one_each.index]))
     is_kept = target.isin(moved.table.index)
-    places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(np.float64)
+    places = moved.table.loc[target[is_kept], [LAT, LON]].to_numpy(float)
     result.table, result.places = write_places(table[is_kept], *places.T), "moved"
     return details
 
@@ -250,7 +252,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> dict[str, Any]:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> dict[str, Any]:
+def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> Row:
     quasi = list(dict.fromkeys(step.columns or dataset.quasi))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")

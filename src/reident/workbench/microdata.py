@@ -31,7 +31,7 @@ from reident.methods.release import LON as LON
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench.numerals import round_up
+from reident.workbench.cells import round_up
 
 
 @dataclass(frozen=True, eq=False)

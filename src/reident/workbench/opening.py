@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_listed,
+    check_path,
+    check_several,
+    check_text,
+)
 from reident.networks._reading import is_graph_file, is_matrix
 from reident.places.points import check_crs
 from reident.tables.classes import class_ids
@@ -157,8 +166,8 @@ def open_file(
     for name, value in [*stated.items(), *(("missing", c) for c in missing or ()), *(("names", c) for c in columns)]:
         check_text(value, name, optional=name in stated)
     check_crs(crs, "crs")
-    if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
-        raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
+    if decimal is not None:
+        check_choice(decimal, "decimal", (".", ","))
     if kind not in READERS:
         advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         advice = "; save it as .xlsx" if kind == ".xls" else advice
@@ -213,7 +222,10 @@ def describe(
     changes, look = list(receipts), [*notes, *_below(cells)]
     geometry = geometry_of(cells)
     typed: dict[str, Typed] = {}
-    written = _texts_of_excel(cells) if f".{source.get('kind')}" in EXCEL else []
+    # Columns of a sheet that hold texts alone may be numbers or dates.
+    is_sheet = f".{source.get('kind')}" in EXCEL
+    kinds = {name: {type(cell) for cell in cells[name] if not is_blank(cell)} for name in cells if is_sheet}
+    written = [name for name in kinds if kinds[name] == {str}]
     sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:
@@ -239,12 +251,12 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
-    roles = propose(pd.DataFrame(data), types, places)
+    roles = propose(data, types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     schema = Schema(columns, crs=None if places is None else places["crs"])
     look += [*_headings(cells, data, types), *place_notes(data, schema)]
-    look += [*_same_values(pd.DataFrame(data)), *_few_numbers(data, types)]
-    return OpenedFile(data, schema, dict(source), changes, look)
+    look += [*_same_values(data), *_few_numbers(data, types)]
+    return OpenedFile(data, schema, source, changes, look)
 
 
 def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
@@ -255,14 +267,9 @@ def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
     return replace(opened, schema=schema, notes=notes)
 
 
-def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
-    """Return the columns of a sheet that hold texts alone, which may be numbers or dates."""
-    return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
-
-
 def _same_values(table: pd.DataFrame) -> list[str]:
     """Return notes about records that are equal, and about columns that correspond, such as postcodes and towns."""
-    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table}
+    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0] for name in table}
     n = len(table) - class_ids(list(codes.values()))[1] if codes else 0
     notes = [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
     names = [name for name, code in codes.items() if _FEWEST_SAME <= code.max(initial=-1) + 1 <= len(table) / 2]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,9 +41,6 @@ from reident.workbench.microdata import LAT, LON, in_columns, without_geometry
 from reident.workbench.protecting import RANDOM_NUMBERS, manifest_of, refuse_identifiers, released_columns
 from reident.workbench.readers import GEOGRAPHIC
 
-if TYPE_CHECKING:
-    from reident.workbench.recipe import Recipe
-
 
 @dataclass
 class Pipeline:
@@ -70,7 +67,7 @@ class Pipeline:
         if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
             raise ParameterError(f"`steps` must be steps, as `Step` makes them, got {steps!r}")
         self.steps = list(steps)
-        check_choice(self.missing, "missing", tuple(MISSING))
+        check_choice(self.missing, "missing", MISSING)
         self.keep, self.withhold = check_several(self.keep, "keep"), check_several(self.withhold, "withhold")
         if not self.steps:
             raise ParameterError("`steps` must have at least one step: name a method, or take the recipe of `assess`")
@@ -81,8 +78,7 @@ class Pipeline:
         if isinstance(steps, Pipeline):
             return steps
         if hasattr(steps, "chain"):
-            recipe: Recipe = steps
-            return cls(chosen or list(map(Step.of, recipe.chain)), recipe.missing_values, recipe.keep, recipe.withhold)
+            return cls(chosen or list(map(Step.of, steps.chain)), steps.missing_values, steps.keep, steps.withhold)
         return cls(steps)
 
 
@@ -110,7 +106,7 @@ class Release(attacked.Release):
     @property
     def guarantee(self) -> str:
         """The guarantees, counted on the released cells."""
-        return str(self.manifest["guarantee"])
+        return self.manifest["guarantee"]
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -142,7 +138,7 @@ class Release(attacked.Release):
             if path.exists():
                 raise ParameterError(f"`out` must not exist yet, got {str(path)!r}: a release is never overwritten")
         kind = check_choice(suffix or self._kind(), "suffix", WRITTEN)
-        manifest: dict[str, Any] = dict(self.manifest)
+        manifest = dict(self.manifest)
         manifest["receipts"] = list(manifest.get("receipts", []))
         if kind in GEOGRAPHIC and not hasattr(self.cells, "to_crs"):
             manifest["receipts"].append(f"no place is released: a CSV file, not {kind}")
@@ -159,7 +155,7 @@ class Release(attacked.Release):
             if self.matrix_km is not None:
                 np.save(temporary / "distances_km.npy", self.matrix_km, allow_pickle=False)
             text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-            (temporary / "manifest.json").write_text(text, encoding="utf-8")
+            (temporary / "manifest.json").write_text(text, "utf-8")
 
         publish_folder(target, fill)
         try:
@@ -281,7 +277,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     }
     new_names = [renamed.mapping[node] for node in result.network.nodes]
     rows = pd.Series(result.table.index, new_names)[list(renamed.network.nodes)].to_numpy(np.int64)
-    made = replace(result, table=pd.DataFrame(index=pd.Index(rows)), network=renamed.network)
+    made = replace(result, table=pd.DataFrame(index=rows), network=renamed.network)
     shown = vars(as_release(made, pipeline.steps, len(dataset), ()))
     return Release(**shown, dataset=dataset, manifest=manifest, rows=rows)
 
@@ -292,5 +288,5 @@ def _with_place(result: Made, dataset: Dataset, released: Any) -> str:
     counted = any("counted on the released cells" in step["guarantee"] for step in result.done)
     if result.places != "moved" or not counted or not columns:
         return ""
-    least = int(class_sizes(in_columns(result.table, "release")[[*columns, LAT, LON]]).min())
+    least = class_sizes(in_columns(result.table, "release")[[*columns, LAT, LON]]).min()
     return f"; together with its place a record shares {', '.join(map(str, columns))} with at least {least - 1} others"

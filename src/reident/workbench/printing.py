@@ -85,14 +85,12 @@ def _column_lines(release: Any) -> list[str]:
 def print_verdict(verdict: Any) -> None:
     """Print a verdict: its sentence, the attacks, the value of knowledge, notes."""
     print(verdict.sentence)
-    frame = verdict.attacks
-    ran = frame["reason"] == ""
-    for _, row in frame[ran].iterrows():
+    for _, row in verdict.report.applied.iterrows():
         between = f"{row['risk']:.1%} success ({row['low']:.1%} to {row['high']:.1%})"
         between += f", guessing {row['baseline']:.1%}"
         above = f"{row['share_above_limit']:.1%} of {row['n']} above {verdict.limit:.0%}"
         print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
-    for reason, rows in frame[~ran].groupby("reason", sort=False):
+    for reason, rows in verdict.attacks.query("reason != ''").groupby("reason", sort=False):
         print(f"  not run: {', '.join(rows['name'])}: {reason}")
     if verdict.report.skipped:
         print(f"  {len(verdict.report.skipped)} other attacks do not apply (verdict.json lists them)")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import ParameterError, system_rng
+from reident.base import ParameterError, Row, system_rng
 from reident.methods import find
 from reident.methods.release import own_numbers
 from reident.workbench.files import plain_table
@@ -38,7 +38,7 @@ _SAMPLE = 2000
 
 def refuse_identifiers(dataset: Dataset, names: Sequence[str]) -> None:
     """Refuse to release identifiers: by the roles that are stated, else by those proposed."""
-    plain = pd.DataFrame(dataset.frame)[[name for name in names if name in dataset.frame.columns]]
+    plain = dataset.frame[[name for name in names if name in dataset.frame.columns]]
     proposed = propose(plain)
     for name in plain.columns:
         role, reason = proposed[name]
@@ -71,7 +71,7 @@ def released_columns(dataset: Dataset, result: Made, names: Sequence[str]) -> An
     return pd.DataFrame(table[listed])
 
 
-def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]:
+def manifest_of(dataset: Dataset, result: Made, released: Any) -> Row:
     """Return the public manifest of a release."""
     opened, original = dataset.opened, plain_table(dataset.data if dataset.places else dataset.frame)
     places = [released.geometry.name] if hasattr(released, "to_crs") else [*(dataset.places or ())]
@@ -106,7 +106,7 @@ def manifest_of(dataset: Dataset, result: Made, released: Any) -> dict[str, Any]
 
 def _of_persons(dataset: Dataset, result: Made) -> str:
     """Say whether the k of a guarantee holds of persons, too, in the classes of the changed columns."""
-    frame, person = pd.DataFrame(dataset.frame), dataset.schema.single("person")
+    frame, person = dataset.frame, dataset.schema.single("person")
     columns = [person] if person is not None else repeated_ids(frame)
     of_tables = [step for step in result.done if find(step["method"], "anonymiser").data == "table"]
     ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
@@ -116,14 +116,14 @@ def _of_persons(dataset: Dataset, result: Made) -> str:
     if len(np.unique(codes)) == len(codes):
         return ""
     sentence = f"; k = {ks[-1]} counts records, of which one person may have several"
-    classes = pd.DataFrame(result.table)[result.changed].astype(str).groupby(result.changed)
-    if int(classes.size().min()) < ks[-1]:  # more was changed than the columns that k is about
+    classes = result.table[result.changed].astype(str).groupby(result.changed)
+    if classes.size().min() < ks[-1]:  # more was changed than the columns that k is about
         return sentence
     fewest = pd.Series(codes[result.table.index], result.table.index).groupby(classes.ngroup()).nunique().min()
     return sentence + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
 
 
-def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
+def _key(released: Any, opened: OpenedFile | None) -> Row:
     """Return the dialect of the file and the meaning of the labels that the release has."""
     cells = pd.DataFrame(released).select_dtypes(["object", "str"])
     texts = [str(cell) for name in cells for cell in pd.unique(cells[name].dropna())]

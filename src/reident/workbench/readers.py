@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError, ParameterError, Parameters
 from reident.base.cost import afford
 from reident.data.delimited import read_delimited
 from reident.data.header import table_of_rows
@@ -25,11 +25,11 @@ KINDS = (
 )
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: What a reader gives: the table, what was found about the file, receipts and notes.
-_Read = tuple[Any, dict[str, Any], list[str], list[str]]
+_Read = tuple[Any, Parameters, list[str], list[str]]
 DELIMITED, PACKED = (".csv", ".tsv", ".txt"), (".gz", ".bz2", ".xz")
 EXCEL = (".xlsx", ".xlsm")
 #: What a file of each kind begins with: its name alone decides nothing, or a name would choose what reads the content.
-_BEGINNINGS: dict[str, tuple[bytes, ...]] = {
+_BEGINNINGS = {
     **dict.fromkeys(EXCEL, (b"PK\x03\x04",)),
     **dict.fromkeys((".parquet", ".pq"), (b"PAR1",)),
     **dict.fromkeys((".sav", ".zsav"), (b"$FL2", b"$FL3")),
@@ -133,12 +133,12 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
 
 def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], list[str]]:
     """Return the cells of each row of a sheet that has some, by column, and receipts."""
-    last_row: dict[tuple[int, int], int] = {}
+    last_row = {}
     if sheet.parent.read_only:
         sheet.reset_dimensions()  # a file may say too few, or a million
     else:
         last_row = {(area.min_row, area.min_col - 1): area.max_row for area in sheet.merged_cells.ranges}
-    rows: list[dict[int, Any]] = []
+    rows = []
     n_cells = n_coded = n_wrong = n_merged = 0
     merged: dict[int, tuple[int, Any]] = {}
     for i, row in enumerate(sheet.rows, start=1):
@@ -261,12 +261,12 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
     return _geographic(gpd.read_file(path, layer=chosen), crs, source, notes, path.name)
 
 
-def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
+def _geographic(table: Any, crs: str | None, source: Parameters, notes: list[str], name: str) -> _Read:
     import shapely
 
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
-    receipts: list[str] = []
+    receipts = []
     shapes = table.geometry.to_numpy()
     alone = (table.geometry.geom_type == "MultiPoint").to_numpy() & (shapely.get_num_geometries(shapes) == 1)
     if alone.any():
@@ -285,7 +285,7 @@ def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list
 
 
 #: By the end of the name.
-READERS: dict[str, Any] = {
+READERS: Parameters = {
     **dict.fromkeys(DELIMITED, _read_text),
     **dict.fromkeys(EXCEL, _read_excel),
     **dict.fromkeys((".parquet", ".pq"), _read_parquet),

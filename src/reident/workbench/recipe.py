@@ -11,14 +11,15 @@ import yaml
 
 from reident.base import (
     DataError,
+    Options,
     ParameterError,
     check_choice,
     check_columns,
     check_instance,
     check_listed,
     check_mapping,
-    check_real,
     check_several,
+    check_share,
     check_text,
 )
 from reident.data._yaml import read_yaml, text_hint
@@ -65,28 +66,17 @@ class Recipe:
     """
 
     file: str = ""
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading: Options = field(default_factory=dict)
     schema: Schema = field(default_factory=lambda: Schema({}))
     missing_values: str = "label"
     keep: list[str] = field(default_factory=list)
     withhold: list[str] = field(default_factory=list)
-    chain: list[Mapping[str, Any]] = field(default_factory=list)
+    chain: list[Options] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0
     intruder: str = INTRUDERS[0]
     impossible: str = IMPOSSIBLE[0]
-    methods: list[Mapping[str, Any]] = field(default_factory=list)
-
-    def check_columns(self, opened: OpenedFile) -> None:
-        """Refuse columns of the recipe that the file does not have.
-
-        Raises
-        ------
-        ParameterError
-            If there is such a column; it is named.
-        """
-        for key, names in (("columns", self.schema.columns), ("keep", self.keep), ("withhold", self.withhold)):
-            check_columns([*opened.schema.columns], [*names], key, table_name=self.file or "file", min_columns=0)
+    methods: list[Options] = field(default_factory=list)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.
@@ -96,12 +86,16 @@ class Recipe:
         DataError
             If it cannot be written there.
         """
-        values = {name: getattr(self, name) for name in Recipe.__dataclass_fields__ if name != "schema"}
+        values = {name: getattr(self, name) for name in _STATED}
         gaps = "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items())
         return write_roles(path, values | self.schema.listed(), f"# missing_values: {gaps}\n")
 
 
-def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
+#: The entries of a recipe beside those of its schema.
+_STATED = [name for name in Recipe.__dataclass_fields__ if name != "schema"]
+
+
+def recipe_of(opened: OpenedFile, file: str = "", reading: Options | None = None) -> Recipe:
     """Return the recipe that `open_file` proposes for a file: roles and types, and no method yet."""
     dialect = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
     for name, value in (reading or {}).items():
@@ -126,22 +120,21 @@ def open_by_recipe(file: str | Path | None, recipe: Any = None, **reading: Any) 
     ParameterError
         If no file is named, or the file lacks a column of the recipe.
     """
-    stated = None if recipe is None else read_recipe_of(recipe)
-    if file is None and (stated is None or not stated.file):
+    stated = Recipe() if recipe is None else read_recipe_of(recipe)
+    if file is None and not stated.file:
         raise ParameterError("`file` or a `recipe` that names one must be given")
     folder = Path(recipe).parent if isinstance(recipe, str | Path) else Path()
-    path = folder / str(stated and stated.file) if file is None else file
-    options = ({} if stated is None else dict(stated.reading)) | reading
-    columns = {} if stated is None else stated.schema.columns
+    path = folder / stated.file if file is None else file
+    options, columns = dict(stated.reading) | reading, stated.schema.columns
     opened = open_file(path, **options, types={name: column.type for name, column in columns.items()})
-    if stated is not None:
-        stated.check_columns(opened)
+    for key, names in (("columns", columns), ("keep", stated.keep), ("withhold", stated.withhold)):
+        check_columns([*opened.schema.columns], [*names], key, table_name=stated.file or "file", min_columns=0)
     texts = check_several(options.get("text"), "text")
     for name, column in columns.items():
         wanted, found = column.type, opened.schema.columns[name].type
         if wanted not in ("", found) and {wanted, found} != {"integer", "number"} and name not in texts:
             raise ParameterError(f"`type` of {name} must be {found}, as its cells are, or text, got {wanted!r}")
-    return opened, stated or recipe_of(opened, str(path), reading)
+    return opened, recipe_of(opened, str(path), reading) if recipe is None else stated
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -173,7 +166,7 @@ def read_recipe(path: str | Path) -> Recipe:
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
     try:
-        values = check_mapping(read_yaml(Path(path).read_text(encoding="utf-8")), "recipe")
+        values = check_mapping(read_yaml(Path(path).read_text("utf-8")), "recipe")
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     of_schema = ("columns", "crs", "population")
@@ -182,7 +175,7 @@ def read_recipe(path: str | Path) -> Recipe:
             "`places` must be left out: the roles latitude and longitude say it, and `crs` beside them"
         )
     for name in values:
-        check_choice(name, "recipe", (*(key for key in Recipe.__dataclass_fields__ if key != "schema"), *of_schema))
+        check_choice(name, "recipe", (*_STATED, *of_schema))
     stated = {name: value for name, value in values.items() if value is not None}
     schema = Schema.of_recipe({name: stated.pop(name, None) for name in of_schema}, Path(path).parent)
     recipe = Recipe(schema=schema, **stated)
@@ -191,9 +184,9 @@ def read_recipe(path: str | Path) -> Recipe:
     check_text(recipe.file, "file", optional=False)
     for name in ("keep", "withhold"):
         _check_names(getattr(recipe, name), name)
-    check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
-    check_real(recipe.limit, "limit", low=0, high=1)
-    check_real(recipe.tolerate, "tolerate", low=0, high=1)
+    check_choice(recipe.missing_values, "missing_values", MISSING)
+    check_share(recipe.limit, "limit")
+    check_share(recipe.tolerate, "tolerate")
     check_choice(recipe.intruder, "intruder", INTRUDERS)
     check_choice(recipe.impossible, "impossible", IMPOSSIBLE)
     for name in ("chain", "methods"):
@@ -209,8 +202,7 @@ def read_recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, str | Path):
         return read_recipe(recipe)
     check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
-    given: Recipe = recipe
-    return given
+    return recipe
 
 
 def _check_names(names: Any, of: str) -> None:

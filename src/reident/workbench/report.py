@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 import reident
+from reident.base import Row
 from reident.methods import find
 from reident.pages import picture, write_page
 from reident.plotting import new_figure
@@ -72,7 +73,7 @@ def write_report(
     return write_page(out / "report.html", "assessment", **texts, **secret)
 
 
-def _said(assessment: Any, recipe: str) -> dict[str, Any]:
+def _said(assessment: Any, recipe: str) -> Row:
     """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
     search = assessment.search
     titles = ("the data as they are", "the advised release")
@@ -94,9 +95,7 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "steps": [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in chain],
         "absent": _absent(assessment),
         "map": judged and ru_map_part(judged.frame, "ru-map", limit=assessment.tolerate),
-        "panels": [
-            (title, panel.frame.loc[panel.frame["reason"] == "", [*_COLUMNS]]) for title, panel in reversed(panels)
-        ],
+        "panels": [(title, panel.applied[_COLUMNS]) for title, panel in reversed(panels)],
         "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
     }
 
@@ -130,7 +129,7 @@ def _rows(assessment: Any) -> pd.DataFrame | None:
     return both.sort_values("record", kind="stable") if columns else None
 
 
-def _riskiest(assessment: Any) -> dict[str, Any]:
+def _riskiest(assessment: Any) -> Row:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
     search = assessment.search
     if search is None:
@@ -159,12 +158,12 @@ def draw_places(tables: dict[str, pd.DataFrame]) -> Figure:
         extent = (lon.min(), lon.max(), lat.min(), lat.max())
         cells = ax.hexbin(*places.T, gridsize=22, mincnt=1, cmap="cividis", extent=extent)
         ax.set(title=title, xlabel="longitude (degrees)", ylabel="latitude (degrees)")
-        ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
+        ax.set_aspect(1 / max(0.05, np.cos(np.radians(lat.mean()))))
         figure.colorbar(cells, ax=ax, label="records a cell", shrink=0.8)
     return figure
 
 
-def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
+def _place_figures(search: Any) -> Iterator[Row]:
     """Draw the places before and after a release."""
     if search is None or not has_places(search.evaluator.records):
         return
@@ -178,7 +177,7 @@ def _place_figures(search: Any) -> Iterator[dict[str, Any]]:
     }  # fmt: skip
 
 
-def _knowledge_figures(search: Any, limit: float) -> Iterator[dict[str, Any]]:
+def _knowledge_figures(search: Any, limit: float) -> Iterator[Row]:
     """Draw the success of the worst intruder by the number of columns known, before and after."""
     if search is None:
         return

@@ -1,10 +1,11 @@
-"""Propose the role of each column, with a reason, to be confirmed by the custodian."""
+"""Propose the role of each column by the words of its name and by its values, to be confirmed by the custodian."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,102 @@ from reident.base import DataError, FloatArray, ParameterError, check_real
 from reident.networks._reading import end_columns
 from reident.places.points import check_crs
 from reident.tables.classes import text_of
-from reident.workbench.vocabulary import MEANING, meant, words
+
+#: Role or kind -> its words in English and in German, as they are written. Accents and capitals make no difference.
+_TABLE = {
+    # A name of these words alone says that equal values are one person's records.
+    "person": (
+        "id ids uuid guid ssn mrn pid hash key pseudonym number record person personid patient patientid subject "
+        "subjectid participant respondent customer customerid client clientid member memberid case caseid",
+        "nr nummer persnr patientnr patientennummer patienten patnr patid pat proband versicherter versichertennummer "
+        "kvnr svnr kunde kundennr fall fallnr fallnummer",
+    ),
+    "household": ("household hh hhid family famid", "haushalt hhnr haushaltsnummer haushaltsnr familie"),
+    "weight": (
+        "wgt wt fnlwgt afnlwgt pweight sampling weighting", "hochrechnung hochrechnungsfaktor gewichtung",
+    ),
+    "weight of a survey or a body": ("weight weights", "gewicht"),
+    "identifier": (
+        "id ids uuid guid ssn mrn iban url ip email mail fax number passport name names surname lastname firstname "
+        "forename phone tel mobile account address street patient patientid record key",
+        "nr nummer svnr kvnr vorname nachname telefon handy konto adresse anschrift strasse hausnummer fallnummer "
+        "fallnr patientnr",
+    ),
+    "name of a person": (
+        "surname surnames lastname firstname forename familyname", "vorname nachname familienname zuname",
+    ),
+    "sensitive": (
+        "diagnosis diag icd disease illness ill condition income salary wage earnings pay revenue wealth religion "
+        "party vote hiv drug medication result outcome debt crime sexuality orientation depression disability",
+        "diagnose krankheit einkommen lohn gehalt umsatz vermögen konfession partei medikament befund schulden delikt "
+        "behinderung",
+    ),
+    "quasi-identifier": (
+        "sex gender age birth born dob birthday year zip zipcode postcode postal town city region state land county "
+        "country district nation nationality race ethnicity ethnie marital civil education degree school job "
+        "occupation profession employer workclass industry height weight children language date admission hospital "
+        "ward",
+        "geschlecht alter geburt geboren geburtsdatum geburtsjahr jahr plz postleitzahl ort wohnort stadt gemeinde "
+        "kreis staat bezirk staatsangehörigkeit herkunft familienstand bildung schulabschluss abschluss schule beruf "
+        "arbeitgeber branche größe gewicht kinder religionszugehörigkeit sprache datum aufnahmedatum entlassdatum "
+        "klinik",
+    ),
+    "latitude": ("lat latitude lat_deg ylat", "breite breitengrad geobreite"),
+    "longitude": ("lon lng long longitude", "länge längengrad geolänge"),
+    "east": ("east easting eastings utme xutm x utmx e", "ostwert rechtswert rechts"),
+    "north": ("north northing northings utmn yutm y utmy n", "nordwert hochwert hoch"),
+    # Digits that are no quantity, to be kept as they are written.
+    "code": (
+        "nuts icd ops isco nace fips siren insee iban id zip zipcode postcode postal code key phone tel",
+        "plz postleitzahl ags gemeinde gemeindekennziffer kreis kennziffer schlüssel nr nummer telefon konto",
+    ),
+}  # fmt: skip
+#: A German word of at least so many letters gives a compound that ends with it its meaning: Hauptdiagnose.
+_LONG = 5
+_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d"})
+_SPELT = {"ä": "ae", "ö": "oe", "ü": "ue"}
+
+
+def _folded(word: str) -> str:
+    parts = unicodedata.normalize("NFKD", word.lower().translate(_LETTERS))
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def _forms(listed: str) -> Iterator[str]:
+    """Yield words as `words` returns them, umlauts by two letters, too."""
+    for word in listed.split():
+        yield _folded(word)
+        yield _folded("".join(_SPELT.get(sign, sign) for sign in word))
+
+
+#: The words of each role or kind, as `words` returns them.
+MEANING = {role: frozenset(_forms(" ".join(both))) for role, both in _TABLE.items()}
+_ENDS = {role: tuple(form for form in _forms(german) if len(form) >= _LONG) for role, (_, german) in _TABLE.items()}
+
+
+def words(name: Any) -> set[str]:
+    """Return the words of a column's name, in small letters without accents: "Fall-Nr" and "fallNr" have fall and nr.
+
+    Examples
+    --------
+    >>> sorted(words("fallNr_2020")), sorted(words("Größe_Haushalt"))
+    (['2020', 'fall', 'nr'], ['grosse', 'haushalt'])
+    """
+    whole = unicodedata.normalize("NFC", str(name))
+    parted = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", " ", whole)
+    return {_folded(word) for word in re.findall(r"[^\W\d_]+|\d+", parted)}
+
+
+def meant(name: Any, role: str) -> list[str]:
+    """Return the words of a column's name that mean a role, sorted.
+
+    Examples
+    --------
+    >>> meant("Hauptdiagnose", "sensitive"), meant("Jahr der Geburt", "quasi-identifier")
+    (['hauptdiagnose'], ['geburt', 'jahr'])
+    """
+    return sorted(word for word in words(name) if word in MEANING[role] or word.endswith(_ENDS[role]))
+
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
@@ -62,7 +158,7 @@ def place_notes(table: pd.DataFrame, schema: Any) -> list[str]:
         return notes + [f"{table.geometry.name}: {note}" for note in _odd_geometry(table.geometry)]
     if schema.places is not None:
         lat, lon = schema.places
-        north, east = table[[lat, lon]].astype(float).to_numpy(np.float64).T
+        north, east = table[[lat, lon]].astype(float).to_numpy(float).T
         note = _odd_places(north, east, f"--lat {lon} --lon {lat}", degrees=schema.crs in (None, "EPSG:4326"))
         return notes + [f"{lat}, {lon}: {line}" for line in note]
     return notes + [
@@ -95,7 +191,7 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     form = ".6g" if np.abs(north).max() <= 360 else ".0f"
     ranges = f"{north.min():{form}} to {north.max():{form}} north, {east.min():{form}} to {east.max():{form}} east"
     notes = [f"places from {ranges}; {advice} if these are exchanged"]
-    if n := int(((north == 0) & (east == 0)).sum()):
+    if n := ((north == 0) & (east == 0)).sum():
         notes.append(f"{n} record(s) at 0, 0: perhaps without a place")
     impossible = (np.abs(north) > 90) | (east < -180) | (east > 360)
     if degrees and 0 < impossible.mean() <= 0.5:  # else they are metres
@@ -108,7 +204,7 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     quantiles = (np.quantile(values, [0.1, 0.9]) for values in (north, east))
     (south, top), (west, right) = ((low - (high - low) / 2, high + (high - low) / 2) for low, high in quantiles)
     outside = ((north < south) | (north > top)) & ((east < west) | (east > right))
-    if n := int((outside & (south <= east) & (east <= top) & (west <= north) & (north <= right)).sum()):
+    if n := (outside & (south <= east) & (east <= top) & (west <= north) & (north <= right)).sum():
         notes.append(f"{n} record(s) lie among the others with their two coordinates exchanged")
     return notes
 
@@ -128,7 +224,7 @@ def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> l
 
 def _within(values: pd.Series, low: float, high: float) -> bool:
     known = values.dropna()
-    return bool(len(known)) and float(known.between(low, high).mean()) > 0.9
+    return len(known) > 0 and known.between(low, high).mean() > 0.9
 
 
 def propose(
@@ -199,7 +295,7 @@ def repeated_ids(table: pd.DataFrame) -> list[Any]:
 def person_notes(table: pd.DataFrame, person: str | None) -> list[str]:
     """Say whether persons or records are counted, where persons may have several records."""
     if person is not None:
-        n = table[person].nunique() + int(table[person].isna().sum())
+        n = table[person].nunique() + table[person].isna().sum()
         sentence = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
         return [f"{sentence}, each at risk if one of the records is."] if n < len(table) else []
     return [
@@ -249,7 +345,7 @@ def _is_numbered(known: pd.Series, kind: str) -> bool:
     """Tell running numbers and numbers of one length from measurements that happen to be distinct."""
     if kind != "integer":
         return False
-    return bool(np.ptp(known.to_numpy(np.int64)) < 10 * len(known) or np.ptp(known.astype(str).str.len()) == 0)
+    return np.ptp(known.to_numpy(np.int64)) < 10 * len(known) or np.ptp(known.astype(str).str.len()) == 0
 
 
 def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
@@ -257,10 +353,10 @@ def _is_weight(name: set[str], known: pd.Series, kind: str) -> bool:
     survey = name & MEANING["weight"]
     if kind not in ("integer", "number") or not (survey or name & MEANING["weight of a survey or a body"]):
         return False
-    numbers = known.to_numpy(np.float64)
+    numbers = known.to_numpy(float)
     sure = survey or name & {"survey", "sample", "design", "person", "weights"}
     body = name & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"} or (not sure and 2 < np.median(numbers) < 150)
-    return bool(not body and (numbers >= 0).all() and numbers.mean() > 0.9)
+    return not body and (numbers >= 0).all() and numbers.mean() > 0.9
 
 
 def survey_weights(column: pd.Series, population: float | None = None) -> tuple[pd.Series, str]:
@@ -280,7 +376,7 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
     bad = (weights.isna() & column.notna()) | (weights < 0) | np.isinf(weights)
     if bad.any():
         raise DataError(
-            f"`weight` must be a column of numbers of at least 0, not all 0, got {int(bad.sum())} others in "
+            f"`weight` must be a column of numbers of at least 0, not all 0, got {bad.sum()} others in "
             f"{column.name!r}, such as {text_of(column[bad].iloc[0])!r}: give that column another role, or correct them"
         )
     if not (weights > 0).any():
@@ -292,7 +388,7 @@ def survey_weights(column: pd.Series, population: float | None = None) -> tuple[
         check_real(population, "population", low=len(weights), why="it holds the records of the file, one person each")
         scaled = scaled * population / scaled.sum()
         changes.append(f"they were scaled from a sum of {weights.sum():,.6g} to a population of {population:,.0f}")
-    if small := int((scaled < 1 - 1e-9).sum()):
+    if small := (scaled < 1 - 1e-9).sum():
         changes.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
         if population is None:
             changes.append(

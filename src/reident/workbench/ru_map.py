@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import ParameterError, Parameters, check_integer, check_real
+from reident.base import Options, ParameterError, Parameters, check_integer, check_real, check_share
 from reident.experiments.sweep import sweep
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, check_public_used, lacking
@@ -26,7 +26,7 @@ from reident.workbench.making import Step, steps_of
 from reident.workbench.microdata import Microdata
 from reident.workbench.simulate import repeat_trial, risk_trial
 
-Spec = str | Mapping[str, Any]
+Spec = str | Options
 
 #: Vertices of the product graph of an attack by distances, on average, where no sizes are given.
 _VERTICES = 2500
@@ -134,15 +134,15 @@ class Plan:
     """
 
     data: Microdata
-    settings: list[dict[str, Any]]
+    settings: list[Parameters]
     attacks: list[list[Any]]
     utilities: list[list[Any]]
-    intruder: Mapping[str, Any]
+    intruder: Options
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
     def run(
-        self, *, settings: Sequence[Mapping[str, Any]] | None = None, repetitions: int = 10, seed: int = 0,
+        self, *, settings: Sequence[Options] | None = None, repetitions: int = 10, seed: int = 0,
         jobs: int | str = 1, cache: str | Path | None = None, progress: bool = True,
     ) -> pd.DataFrame:  # fmt: skip
         """Run the trials of all settings, or of some; one row a trial and attack."""
@@ -160,7 +160,7 @@ class Plan:
             context=(self, registered()), **where,
         )  # fmt: skip
 
-    def claims(self, trial: Mapping[str, Any]) -> pd.DataFrame:
+    def claims(self, trial: Options) -> pd.DataFrame:
         """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
         attack = [attack for attack in self.attacks if attack[0] == trial["attack"]]
         plan = replace(self, attacks=attack, utilities=[])
@@ -170,10 +170,7 @@ class Plan:
 
     def frame(self, trials: pd.DataFrame) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility; see `risk_utility`."""
-        pairs = itertools.product(self.attacks, self.utilities)
-        parts = [
-            self._panel(trials, name, settings, utility, options) for (name, settings), (utility, options) in pairs
-        ]
+        parts = [self._panel(trials, *attack, *use) for attack, use in itertools.product(self.attacks, self.utilities)]
         parts = [part for part in parts if len(part)] or parts[:1]  # perhaps no attack applies to any release
         frame = pd.concat(parts, ignore_index=True)
         frame.attrs = {name: trials.attrs[name] for name in _ABOUT if name in trials.attrs}
@@ -194,16 +191,17 @@ class Plan:
         releases = measured[measured["method"] != NONE]
         if releases.empty:
             return pd.DataFrame(columns=COLUMNS)
+        attack = find(name, "attack")
+        measure = "precision of its claims" if attack.measure == "precision" else "success by person"
         frame = ru_frame(
-            releases, method="method", parameter="options", risk="risk", utility=utility, level=0.9,
-            attack=_risk_label(find(name, "attack"), settings), analysis=_labelled(find(utility, "metric"), options),
+            releases, method="method", parameter="options", risk="risk", utility=utility,
+            attack=f"{_labelled(attack, settings)}, {measure}", analysis=_labelled(find(utility, "metric"), options),
         ).rename(columns={"label": "setting"})  # fmt: skip
-        chosen = [json.loads(text) for text in frame["setting"]]
-        pairs = list(zip(frame["method"], chosen, strict=True))
-        varying = {method: self._varying(method) for method, _ in pairs}
-        values = [valued([option[key] for key in varying[method]]) for method, option in pairs]
-        frame[["value", "label"]] = pd.DataFrame(values)
-        frame[["parameter", "unit"]] = [_parameter_and_unit(method, varying[method]) for method, _ in pairs]
+        described = []
+        for method, setting in zip(frame["method"], frame["setting"], strict=True):
+            names, chosen = self._varying(method), json.loads(setting)
+            described.append(valued([chosen[name] for name in names]) | _parameter_and_unit(method, names))
+        frame = frame.assign(**pd.DataFrame(described))
         grouped = releases.groupby(["method", "options"], sort=False)
         means = grouped[_MEANS].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
         frame = frame.merge(means.rename(columns={"options": "setting"}), on=["method", "setting"], how="left")
@@ -222,11 +220,6 @@ class Plan:
         return differ or [p.name for p in find(method).parameters if _values_of(p)][:1]
 
 
-def _risk_label(entry: Entry, settings: Parameters) -> str:
-    measure = "precision of its claims" if entry.measure == "precision" else "success by person"
-    return f"{_labelled(entry, settings)}, {measure}"
-
-
 def _labelled(entry: Entry, settings: Parameters) -> str:
     defaults = entry.defaults()
     changed = [f"{name} {value}" for name, value in settings.items() if value != defaults[name]]
@@ -239,11 +232,11 @@ def with_unit(method: str, name: str) -> str:
     return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
 
 
-def _parameter_and_unit(method: str, names: Sequence[str]) -> tuple[str, str]:
+def _parameter_and_unit(method: str, names: Sequence[str]) -> dict[str, str]:
     """Return the parameter that varies and its unit; of several their names, each with its unit."""
     if len(names) == 1:
-        return names[0], find(method).parameter(names[0]).unit
-    return ", ".join(with_unit(method, name) for name in names), ""
+        return {"parameter": names[0], "unit": find(method).parameter(names[0]).unit}
+    return {"parameter": ", ".join(with_unit(method, name) for name in names), "unit": ""}
 
 
 def plan(
@@ -261,7 +254,7 @@ def plan(
     if data.network is not None and n_known is None and overlap is None:  # the worst case: all relations are known
         n_known, overlap = len(data.table), 1.0
     overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
-    limit = check_real(limit, "limit", low=0, high=1)
+    limit = check_share(limit, "limit")
     attacked = [parsed(spec, "attack", data.kind) for spec in attacks or _usual("attack", data)]
     measured = [parsed(spec, "metric", data.kind) for spec in utilities or _usual("metric", data)]
     for role, listed in (("attacks", attacked), ("utilities", measured)):
@@ -294,7 +287,7 @@ def tried_releases(
     areas = data.public.get("areas")
     if isinstance(areas, pd.DataFrame) and "population" in areas:
         largest["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
-    steps: list[Step] = []
+    steps = []
     for spec in methods or [method.name for method in fitting if method.name not in left_out and not method.costly]:
         entry, values = parsed(spec, "anonymiser", data.kind)
         if reason := lacking(entry, data):
@@ -334,7 +327,7 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
-def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str, Any]]:
+def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, Parameters]:
     """Return the entry and the values of the parameters that a name, a mapping, or a step of a recipe gives."""
     if isinstance(spec, Mapping) and "method" in spec:
         spec = {"name": spec["method"], **(spec.get("parameters") or {})}
@@ -352,14 +345,14 @@ def parsed(spec: Spec, role: str, data_kind: str = "") -> tuple[Entry, dict[str,
 
 def _intruder(
     data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
-) -> dict[str, Any]:
+) -> Parameters:
     """Return the sizes of the files, checked; for the attack by distances small enough that its search ends."""
     n = len(data.table)
     if n_known is not None:
         check_integer(n_known, "n_known", low=1)
     if any(entry.by_pairs for entry in attacks) and (n_released is None or n_known is None):
         labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
-        agree = float((labels**2).sum())
+        agree = (labels**2).sum()
         if n_released is None:
             n_released = max(8, min(int(np.sqrt(2 * _VERTICES / agree)), 1000, n - (n // 4)))
         n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))

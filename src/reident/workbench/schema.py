@@ -12,6 +12,7 @@ import pandas as pd
 from reident.base import (
     DataError,
     ParameterError,
+    Row,
     check_choice,
     check_columns,
     check_listed,
@@ -190,12 +191,14 @@ class Schema:
 
     def secrets(self, given: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
         """Split ``depression=yes`` into the column and the value that is a secret."""
+        plain = []
         secrets: dict[str, list[str]] = {}
         for text in given:
-            name, sign, value = text.partition("=") if isinstance(text, str) else (text, "", "")
+            name, sign, value = str(text).partition("=")
             if sign and text not in self.columns:
                 secrets.setdefault(name, []).append(value)
-        plain = [text for text in given if text in self.columns or not (isinstance(text, str) and "=" in text)]
+            else:
+                plain.append(text)
         return [*plain, *secrets], secrets
 
     def unknown(self) -> Schema:
@@ -255,7 +258,7 @@ class Schema:
             if role == "derived":
                 derived.append(name)
                 continue
-            fields = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
+            fields = {key: value for key, value in stated.items() if key != "word"}
             form = fields.get("hierarchy")
             file = form.get("file") if isinstance(form, Mapping) else form
             if isinstance(file, str) and not Path(file).is_file() and (folder / file).is_file():
@@ -267,9 +270,9 @@ class Schema:
             columns[name] = Column(**fields)
         return cls(columns, population, check_crs(values.get("crs"), "crs"), new, tuple(derived))
 
-    def listed(self) -> dict[str, Any]:
+    def listed(self) -> Row:
         """Return columns, CRS and population as a recipe lists them."""
-        columns: dict[str, dict[str, Any]] = {
+        columns = {
             name: {key: value for key, value in asdict(column).items() if value not in ("", None)}
             for name, column in self.columns.items()
         }
@@ -291,7 +294,7 @@ def write_roles(path: str | Path, values: Mapping[str, Any], head: str = "") -> 
     meanings = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
     text = f"# How a release is made. Confirm the role of each column:\n{meanings}\n{head}{write_yaml(stated)}"
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, "utf-8")
     except OSError as error:
         raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
     return path

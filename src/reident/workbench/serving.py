@@ -61,7 +61,7 @@ def serve(
     DataError
         If there is no such file.
     """
-    check_choice(profile, "profile", list(DRAWS))
+    check_choice(profile, "profile", DRAWS)
     check_integer(jobs, "jobs", low=0)
     if file is not None and not file.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(file)!r}")
@@ -100,7 +100,7 @@ def serve(
 def _open_browser(address: str, folder: Path) -> None:
     """Open an address by a file that only this user can read: the list of processes would show the token."""
     leading = private_file(folder / "open.html")
-    leading.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    leading.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', "utf-8")
     threading.Thread(target=webbrowser.open, args=(leading.as_uri(),), daemon=True).start()
 
 

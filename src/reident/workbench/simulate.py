@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reident.data.simulate import overlapping_files
 from reident.methods import Entry, find
@@ -30,9 +31,7 @@ from reident.workbench.microdata import Microdata
 _PERSON = "\0whose"
 
 
-def draw_files(
-    data: Microdata, sizes: Mapping[str, Any], rng: np.random.Generator
-) -> tuple[Microdata, Knowledge, pd.Series]:
+def draw_files(data: Microdata, sizes: Mapping[str, Any], rng: Generator) -> tuple[Microdata, Knowledge, pd.Series]:
     """Draw the records to be released, and the persons that the intruder knows.
 
     The intruder knows `n_known` persons; a share `overlap` of them is among the `n_released` records.
@@ -78,7 +77,7 @@ def draw_files(
 
 
 def risk_trial(
-    rng: np.random.Generator, *, context: tuple[Any, list[Entry]], data: str, intruder: str, rule: str, method: str,
+    rng: Generator, *, context: tuple[Any, list[Entry]], data: str, intruder: str, rule: str, method: str,
     options: str,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Draw two files, release one, evaluate the release, and measure its utility: a trial of `sweep`.
@@ -121,11 +120,11 @@ def repeat_trial(
     records, known, partner = draw_files(plan.data, plan.intruder, files_rng)
     release = make_release(records, method, options, rng=release_rng)
 
-    def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
+    def windows(alpha: float, n_simulations: int, rng: Generator) -> dict[str, Any]:
         background = replace(records, table=known.known)
         return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rng=rng)
 
-    def repeat(rng: np.random.Generator, rows: Any = None) -> Release:
+    def repeat(rng: Generator, rows: Any = None) -> Release:
         part = records if rows is None else replace(records, table=records.table.iloc[rows])
         return make_release(part, release.method, release.options, rng=rng)
 

@@ -107,7 +107,7 @@ class Wizard(Page):
         self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
         self.assess = widgets.Button(description="Assess", button_style="primary")
         self.protect = widgets.Button(
-            description="Make the release and check it", layout=widgets.Layout(width="auto", align_self="flex-start")
+            description="Make the release and check it", layout={"width": "auto", "align_self": "flex-start"}
         )
         self._mapped = widgets.VBox([self.map, widgets.HTML(f"<p>{_MAP}</p>")])
         traitlets.link((self.tolerate, "value"), (self.map, "limit"))

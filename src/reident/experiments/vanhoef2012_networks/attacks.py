@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from reident.base import BoolArray, Row
+from reident.base import BoolArray, Row, quiet
 from reident.cliques.cliques import max_cliques
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.degree_anonymity import degree_anonymise
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -68,8 +68,8 @@ def active(
         "success": _finds_all(result, truth, len(plan.links)),
         "n_tree": result.n_tree,
         "n_first": (released.degrees == plan.degrees[0]).sum(),
-        "auc_degree": visible.degree if visible else float("nan"),
-        "auc_clustering": visible.clustering if visible else float("nan"),
+        "auc_degree": visible.degree if visible else np.nan,
+        "auc_clustering": visible.clustering if visible else np.nan,
     }
 
 
@@ -96,7 +96,7 @@ def cut(rng: Generator, *, graph: str, kind: str, n_targets: int) -> Row:
 
 def _finds_all(result: Any, truth: Mapping[Any, Any], n: int) -> bool:
     right = sum(truth.get(place) == target for target, place in result.mapping.items())
-    return bool(result.is_unique and right == n)
+    return result.is_unique and right == n
 
 
 def _gather(original: Network, k: int, rng: Generator) -> list[Any]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from reident.base import DataError, IntArray, Parameters, Row
+from reident.base import DataError, IntArray, Parameters, Row, quiet
 from reident.data.networks import random_degrees, sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.graph import DirectedNetwork, as_directed_network
 from reident.networks.propagation import mapping_quality, propagate
 from reident.networks.seeds import find_seeds
@@ -112,7 +112,7 @@ def _spread(
 
 def popularity(n: int, rng: Generator) -> np.ndarray:
     """Draw the expected number of links of each person from a lognormal law."""
-    return np.asarray(rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n))
+    return rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n)
 
 
 def draw_groups(n: int, rng: Generator) -> IntArray:

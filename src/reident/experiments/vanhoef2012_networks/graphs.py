@@ -1,22 +1,18 @@
 """Graphs of the experiments: the thesis's where they are at hand, small and simulated ones, and the reader's own."""
 
-import warnings
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from reident.base import DataError, SearchLimitWarning
+from reident.base import DataError
 from reident.data.networks import load_graph, preferential_attachment, random_degrees
 from reident.experiments.parameters import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 from reident.networks.perturbation import naive_anonymise
-
-#: A context in which searches may end at their limit: a column says so.
-quiet = partial(warnings.catch_warnings, action="ignore", category=SearchLimitWarning)
 
 _WORDS = {
     "enron": "Enron",

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
-from reident.base import Parameters, Row
+from reident.base import Parameters, Row, quiet
 from reident.data.networks import sample_network
-from reident.experiments.vanhoef2012_networks.graphs import network, quiet, renamed
+from reident.experiments.vanhoef2012_networks.graphs import network, renamed
 from reident.networks.degree_anonymity import anonymise_degrees, degree_anonymise
 from reident.networks.disclosed_edges import edge_disclosure
 from reident.networks.graph import Network
@@ -19,7 +19,7 @@ from reident.networks.seeds import find_seeds, passive_attack
 from reident.networks.spectral import spectral_match
 from reident.networks.utility import edge_overlap
 
-_PRINTED: Parameters = {"probing": 4, "patience": 1, "max_probes": 5000}
+_PRINTED = {"probing": 4, "patience": 1, "max_probes": 5000}
 
 #: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
 #: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.
@@ -49,7 +49,7 @@ def _released(rng: Generator, graph: str, method: str, k: int, swaps: int = 0) -
 def cost(_rng: Generator, *, graph: str, k: int, deletions: bool) -> Row:
     """Measure the L1 cost of the degree programme; no randomness."""
     degrees = network(graph).degrees
-    return {"l1": int(np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum())}
+    return {"l1": np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum()}
 
 
 def probing(rng: Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> Row:
@@ -62,9 +62,9 @@ def probing(rng: Generator, *, graph: str, k: int, scheme: str, max_probes: int 
     with quiet():
         by = "batch" if scheme == "batch" else int(scheme)
         result = degree_anonymise(original, k, method="supergraph", probing=by, max_probes=max_probes, rng=rng)
-    best = int(np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum())
+    best = np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum()
     return {
-        "l1_above_optimum": float(result.l1 - best) if result.is_within_limit else float("nan"),
+        "l1_above_optimum": result.l1 - best if result.is_within_limit else np.nan,
         "n_probes": result.n_probes,
         "finished": result.is_within_limit,
     }
@@ -165,6 +165,6 @@ def links(rng: Generator, *, graph: str, method: str, k: int, known_edges: float
 def _auc(released: Network, likely: list[Any], unlikely: list[Any]) -> float:
     """Return the area under the ROC curve by the scores of pairs; nan where there is none of a kind."""
     if not likely or not unlikely:
-        return float("nan")
+        return np.nan
     scores = link_scores(released, [*likely, *unlikely])
     return float(roc_auc_score(np.arange(len(scores)) < len(likely), scores))

@@ -110,7 +110,7 @@ def _attacked(
         items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
         match = scoreboard_attack(released, known(chosen, items))
         n_named += match.user is not None
-        right += match.user is not None and int(owners[match.user]) == int(user)
+        right += match.user is not None and owners[match.user] == user
     return {"named": n_named / attacks, "right": right / attacks}
 
 

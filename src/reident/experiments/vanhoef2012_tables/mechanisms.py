@@ -47,7 +47,7 @@ def _answers(mechanism: str, epsilon: float, n: int, side: int, rng: Generator) 
         scale = (0.5 if mechanism.endswith("half the noise") else 1) / epsilon
         return np.asarray(100 + side + discrete_laplace(scale, 1.0, n, rng=rng) > 100, float)
     if mechanism == "randomised response":
-        return randomised_response(np.full(n, side == 1), epsilon=epsilon, rng=rng).responses.to_numpy(np.float64)
+        return randomised_response(np.full(n, side == 1), epsilon=epsilon, rng=rng).responses.to_numpy(float)
     if mechanism == "exponential mechanism":
         # One candidate's score falls by 1, all others rise by 1; the event is the choice of the first.
         scores = np.where(np.arange(CANDIDATES) == 0, 1.0 - side, float(side))
@@ -90,7 +90,7 @@ def game_trial(rng: Generator, *, mechanism: str, epsilon: float, n: int = 2000,
         risk = _guess_counts(answer.scale, games, rng)
     shares = estimate.clip(lower=0)
     shares = shares / shares.sum() if shares.sum() > 0 else shares
-    utility, nothing = (1 - 0.5 * float((guess - truth).abs().sum()) for guess in (shares, 1 / m))
+    utility, nothing = (1 - 0.5 * (guess - truth).abs().sum() for guess in (shares, 1 / m))
     return {"gain": max(0.0, 2 * risk - 1), "utility": utility, "utility_nothing": nothing}
 
 
@@ -168,7 +168,7 @@ def _classified(normals: FloatArray) -> IntArray:
     """Return how many points each normal vector (a column) classifies correctly."""
     points = hyperplane_points()
     above = points[["x", "y"]].to_numpy() @ normals >= 0
-    return np.asarray(((points["label"] == "A").to_numpy() == above.T).sum(axis=-1))
+    return ((points["label"] == "A").to_numpy() == above.T).sum(axis=-1)
 
 
 def hyperplane_trial(rng: Generator, *, method: str, epsilon: float) -> Row:
@@ -201,7 +201,7 @@ def density_trial(rng: Generator, *, universe: int, epsilon: float, density: flo
     return {"error": error, "bound": bound, "claimed_bound": claimed, "within_claim": error <= claimed}
 
 
-GRAPHS = ("karate club", "les miserables", "preferential attachment", "small world", "power grid")
+GRAPHS = ["karate club", "les miserables", "preferential attachment", "small world", "power grid"]
 
 
 @cache
@@ -222,8 +222,8 @@ def available_graphs() -> list[str]:
     try:
         graph_degrees("power grid")
     except DataError:
-        return list(GRAPHS[:-1])
-    return list(GRAPHS)
+        return GRAPHS[:-1]
+    return GRAPHS
 
 
 def node_trial(rng: Generator, *, graph: str, epsilon: float, hidden: str) -> Row:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from reident import laplace_histogram
-from reident.base import PrivacyWarning
+from reident.base import PrivacyWarning, quiet
 from reident.queries import choice_probabilities, min_entropy, statistical_distance
 from reident.queries.kmeans import STEPS, cluster_queries
 
@@ -42,12 +41,13 @@ def processing_excess(rng: Generator, n_draws: int = 200) -> float:
     return worst
 
 
-def guessable_breaches(rng: Generator, *, length: int = 2, spare: int = 1, n_draws: int = 200) -> float:
+def guessable_breaches(rng: Generator, *, n_draws: int = 200) -> float:
     """Return the largest probability of breaches that leave the utility vector easier to guess than Claim 4.2 says.
 
-    W has min-entropy 3 `length` + `spare` or more; a breach is a function of the database, of `length` bits. Claim 4.2:
-    at most 2 ** -length of the breaches y leave W a min-entropy below `length` + `spare`.
+    W has min-entropy 3 length + 1 or more; a breach is a function of the database, of length = 2 bits. Claim 4.2: at
+    most 2 ** -length of the breaches y leave W a min-entropy below length + 1.
     """
+    length, spare = 2, 1
     n_words = 2 ** (3 * length + spare + 1)
     worst = 0.0
     for _ in range(n_draws):
@@ -114,7 +114,7 @@ def histogram_sensitivity(rng: Generator) -> float:
     changes = []
     for _ in range(50):
         records, seed = rng.integers(0, 6, 9), int(rng.integers(2**31))
-        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):  # the noise is repeated on purpose
+        with quiet(PrivacyWarning):  # the noise is repeated on purpose
             fewer, all_of_them = (
                 laplace_histogram(listed, categories=range(6), epsilon=1, rng=seed).counts
                 for listed in (records[:-1], records)

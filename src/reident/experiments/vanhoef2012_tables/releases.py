@@ -55,7 +55,7 @@ def with_domain(people: pd.DataFrame, name: str, rng: Generator) -> pd.DataFrame
     mass = [0] * size
     group = {}
     for value, count in people["occupation"].value_counts().items():
-        group[value] = int(np.argmin(mass))
+        group[value] = np.argmin(mass)
         mass[group[value]] += count
     return people.assign(**{name: people["occupation"].map(group)})
 
@@ -98,10 +98,10 @@ def intersection_trial(
     rule = {"l": "ell", "t": "t"}.get(criterion)
     extra: Parameters = {} if rule is None else {rule: strength, "sensitive": sensitive}
     tables: list[Any] = samples
-    utility, entropy = 1.0, float(stats.entropy(people[sensitive].value_counts(), base=2))
+    utility, entropy = 1.0, stats.entropy(people[sensitive].value_counts(), base=2)
     if criterion != "none":
         tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
-        utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
+        utility = 1 - np.mean([release.losses["ncp"] for release in tables])
     course = intersection_course(tables, common[known], quasi=known, sensitive=sensitive)
     qualities = [attack.assess(common[sensitive]) for attack in course]
     return [
@@ -143,7 +143,7 @@ def argument_trial(
             posterior = np.zeros((len(common), len(values)))
             posterior[:, values.get_indexer(attack.values)] = attack.probabilities
             courses.append(posterior)
-    utility = 1 - float(np.mean(errors))
+    utility = 1 - np.mean(errors)
     return [
         {"n_releases": n, "utility": utility, **intruder(posterior, truth, prior)}
         for n, posterior in enumerate(courses, 1)
@@ -172,7 +172,7 @@ def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
             continue
         shares = sample[column].value_counts(normalize=True)
         labels = table[column].astype(str).value_counts(normalize=True)
-        cover = LabelReader(shares.index, labels.index).cover().astype(np.float64)
+        cover = LabelReader(shares.index, labels.index).cover().astype(float)
         spread = cover / np.maximum(cover.sum(axis=0), 1)
         errors.append(0.5 * np.abs(spread @ labels.to_numpy() - shares.to_numpy()).sum())
     return float(np.mean(errors))

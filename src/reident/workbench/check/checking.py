@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, IntArray, ParameterError, check_listed, check_real, check_seed
+from reident.base import DataError, IntArray, ParameterError, check_listed, check_seed, check_share
 from reident.methods import find
 from reident.methods import release as attacked
 from reident.methods.release import LAT, LON, Knowledge
@@ -36,11 +36,13 @@ from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, as_attacked, evaluate
 from reident.workbench.knowledge import group_notes, population_of, price
 from reident.workbench.microdata import without_geometry
+from reident.workbench.opening import OpenedFile
 from reident.workbench.pipeline import Release
 from reident.workbench.roles import person_notes, place_columns
 
 #: What stands for attacks that are no costly ones.
 QUICK = "quick"
+_TABLES = pd.DataFrame | tuple | OpenedFile
 _NO_PAIRS = Finding(
     "release", "no pairs say which record is whose",
     "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
@@ -116,16 +118,16 @@ def check(
         dataset = Dataset.of(original, **keywords)
     except DataError as error:
         raise DataError(str(error).replace("`data`", "`original`")) from None
-    limit = dataset.limit if limit is None else limit
+    limit = check_share(limit, "limit", dataset.limit)
     verdict = Verdict(
-        check_real(limit, "limit", low=0, high=1),
-        check_real(limit if limit_attribute is None else limit_attribute, "limit_attribute", low=0, high=1),
-        check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1),
+        limit, check_share(limit_attribute, "limit_attribute", limit),
+        check_share(tolerate, "tolerate", dataset.tolerate),
         check_seed(seed), _sha256(release),
     )  # fmt: skip
     for name in () if attacks in (None, QUICK) else check_listed(attacks, "attacks"):
         find(name, "attack")
-    if dataset.network is None or _is_table(release):
+    is_table = release.network is None if isinstance(release, Release) else isinstance(release, _TABLES)
+    if dataset.network is None or is_table:
         subject = _read_records(verdict, release, dataset, pairs, called, new, derived)
     else:
         for option, value in (("called", called), ("derived", derived)):
@@ -143,11 +145,10 @@ def check(
 
 def _read_records(
     verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, called: Any, new: Any, derived: Any
-) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+) -> tuple[Knowledge, dict[str, IntArray]] | None:
     """Test the declarations of a release of records along the pairs.
 
-    Return it as attacks read it, the intruder's knowledge, and the numbers that hold records together; None without
-    pairs or evidence.
+    Return the intruder's knowledge of it, and the numbers that hold records together; None without pairs or evidence.
     """
     read = read_release(release, dataset, pairs)
     declared = declare(read.cells, dataset, called, new, derived)
@@ -169,7 +170,7 @@ def _read_records(
         verdict.findings.insert(0, unpaired)
         refuse_undeclared(verdict, declared, read.cells, dataset)
         known = [column for column, name in declared.original.items() if name in dataset.quasi]
-        verdict.classes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
+        verdict.classes = pd.Series(class_sizes(read.cells[known])).value_counts().sort_index()
         return None
     assert rows is not None
     if not (dataset.quasi or dataset.has_places or declared.derived):
@@ -195,20 +196,17 @@ def _read_records(
     made, keys = compared.release(read, len(dataset), rows)
     truth = made.table.index.get_indexer(dataset.data.index)
     earlier = [_earlier(release, dataset) for release in dataset.earlier]
-    return made, compared.knowledge(dataset, truth, earlier=earlier), keys
+    return compared.knowledge(dataset, truth, earlier=earlier, release=made), keys
 
 
-def _attack(
-    verdict: Verdict, names: Any, receipt: str, release: attacked.Release, known: Knowledge,
-    keys: Mapping[str, IntArray],
-) -> None:  # fmt: skip
+def _attack(verdict: Verdict, names: Any, receipt: str, known: Knowledge, keys: Mapping[str, IntArray]) -> None:
     """Add the risks by the attacks of an intruder to a verdict, and refuse those above the limit."""
-    quick, limit = names == QUICK, verdict.limit
+    quick, limit, release = names == QUICK, verdict.limit, known.release
     report = verdict.report = evaluate(
         release, known, limit=limit, limit_attribute=verdict.limit_attribute, attacks=None if quick else names,
         keys=keys, quick=quick, seed=verdict.seed,
     )  # fmt: skip
-    verdict.population = None if release.network is not None else population_of(release, known, report, limit)
+    verdict.population = None if release.network is not None else population_of(known, report)
     verdict.knowledge = price(release, known, limit=limit)
     if report.share_above_limit > verdict.tolerate:
         most = report.frame.set_index("name").loc[report.attack]
@@ -217,13 +215,7 @@ def _attack(
         remedy = "Coarsen more; reident assess looks for a release that passes."
         verdict.findings.insert(0, Finding("persons", problem, remedy))
     verdict.notes[:0] = [_WORST_CASE, *_covered(known, report)]
-    verdict.notes += group_notes(known, report, verdict.population, limit, receipt)
-
-
-def _is_table(release: Any) -> bool:
-    if isinstance(release, Release):
-        return release.network is None
-    return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
+    verdict.notes += group_notes(known, report, verdict.population, receipt)
 
 
 def _sha256(release: Any) -> str:
@@ -247,8 +239,7 @@ def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
 def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     """Say which persons the attacks are about."""
     notes = []
-    assert known.truth is not None
-    if absent := int((known.truth < 0).sum()):
+    if absent := (known.truth < 0).sum():
         notes.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
     frame = report.frame
     n = known.who[known.present].nunique()

@@ -186,11 +186,9 @@ def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[An
 
 def placed_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
     """Return the released columns with latitude and longitude, as far as both are released."""
-    if dataset.places is None:
-        return ()
-    lat, lon = dataset.places
     released = {name: column for column, name in declared.original.items()}
-    return (released[lat], released[lon]) if lat in released and lon in released else ()
+    placed = [released[name] for name in dataset.places or () if name in released]
+    return placed if len(placed) == 2 else ()
 
 
 def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:

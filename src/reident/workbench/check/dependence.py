@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from scipy.special import chdtrc, gammainc, ndtr
 
-from reident.base import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, quiet
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.tables.writing import as_numbers
@@ -89,7 +88,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
     """Cut a column into classes: its values, ranges of its order, first and last signs, calendar parts."""
     text, order = texts_of(column).fillna("").astype(str), ordered(column)
     ranks = pd.Series(order).rank(pct=True).fillna(0).to_numpy()
-    parts: dict[str, Any] = {
+    parts = {
         "values": text, "range": np.minimum((ranks * _CLASSES).astype(int), _CLASSES - 1),
         "last sign": text.str[-1:], "last two signs": text.str[-2:], "first sign": text.str[:1],
     }  # fmt: skip
@@ -101,7 +100,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
     listed: dict[bytes, Partition] = {}
     for kind, values in parts.items():
-        codes = pd.factorize(np.asarray(values))[0].astype(np.int64)
+        codes = pd.factorize(values)[0]
         codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
         if 0 < codes.max(initial=0) < len(codes) - 1:
             listed.setdefault(codes.tobytes(), (f"{name}: {kind}", codes))
@@ -121,7 +120,7 @@ def p_same(x: IntArray, y: IntArray) -> float:
     if nx.min() * ny.min() >= n:
         cells = np.bincount(key, minlength=len(nx) * len(ny))
         expected = np.outer(nx, ny).ravel() / n
-        return float(chdtrc((len(nx) - 1) * (len(ny) - 1), ((cells - expected) ** 2 / expected).sum()))
+        return chdtrc((len(nx) - 1) * (len(ny) - 1), ((cells - expected) ** 2 / expected).sum())
     few = len(nx) * len(ny) <= 4 * n
     counts = (np.bincount(key) if few else np.unique(key, return_counts=True)[1]).astype(float)
     same = (counts * (counts - 1)).sum() / 2
@@ -135,33 +134,33 @@ def p_same(x: IntArray, y: IntArray) -> float:
     )
     spread = np.sqrt(max(square - mean**2, mean * 1e-6, 1e-12))
     poisson = gammainc(same, mean) if same else 1.0
-    return float(max(ndtr((mean + 0.5 - same) / spread), poisson))
+    return max(ndtr((mean + 0.5 - same) / spread), poisson)
 
 
-def chatterjee(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
+def chatterjee(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     """Return Chatterjee's coefficient: 1 where y is a function of x, about 0 where both are independent."""
     rank = np.empty(len(y))
     rank[np.lexsort((rng.random(len(y)), y))] = np.arange(len(y))
     along = rank[np.lexsort((rng.random(len(x)), x))]
-    return float(1 - 3 * np.abs(np.diff(along)).sum() / (len(y) ** 2 - 1)) if len(y) > 1 else 0.0
+    return 1 - 3 * np.abs(np.diff(along)).sum() / (len(y) ** 2 - 1) if len(y) > 1 else 0.0
 
 
-def p_order(x: FloatArray, y: FloatArray, rng: np.random.Generator) -> float:
+def p_order(x: FloatArray, y: FloatArray, rng: Generator) -> float:
     """Return the p-value of Chatterjee's coefficient."""
-    return float(2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4)))
+    return 2 * ndtr(-abs(chatterjee(x, y, rng)) * np.sqrt(len(y) / 0.4))
 
 
-def z_learned(x: FloatArray, y: IntArray, rng: np.random.Generator) -> float:
+def z_learned(x: FloatArray, y: IntArray, rng: Generator) -> float:
     """Return by how many standard deviations classes are predicted better out of fold than permuted ones."""
     from sklearn.ensemble import ExtraTreesClassifier
     from sklearn.model_selection import KFold, cross_val_predict
 
     model, folds = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=0), KFold(5, shuffle=True, random_state=0)
-    with warnings.catch_warnings(action="ignore"):  # a fold may lack a rare class
+    with quiet(Warning):  # a fold may lack a rare class
         p = 1e-3 + cross_val_predict(model, x, y, cv=folds, method="predict_proba")
     logs, at = np.log(p / p.sum(axis=1, keepdims=True)), np.arange(len(y))
     null = np.array([logs[at, rng.permutation(y)].mean() for _ in range(200)])
-    return float((logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12))
+    return (logs[at, y].mean() - null.mean()) / max(null.std(), 1e-12)
 
 
 def dependence(features: Features, column: pd.Series, *, learned: bool = True) -> str:

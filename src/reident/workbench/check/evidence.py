@@ -105,7 +105,7 @@ def _compare(
     features: Features,
 ) -> None:  # fmt: skip
     """Compare one released column with the original's, by its role."""
-    role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
+    role = dataset.schema.columns[name].role
     column, true = values.name, dataset.data[name]
     own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
     groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
@@ -186,7 +186,7 @@ def _depend(one: pd.Series, other: pd.Series) -> bool:
 def _holds_together(values: pd.Series) -> bool:
     """Tell whether most records share their value with a few others, as households and persons do."""
     median = values.map(values.value_counts()).median()
-    return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
+    return _FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES
 
 
 def _twin(released: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
@@ -284,8 +284,7 @@ def turned_back(released: FloatArray, true: FloatArray, rows: IntArray) -> Float
     )
     if NEARER * on > min(off, spread) or np.linalg.matrix_rank(fit[:2]) < 2:
         return None
-    undone: FloatArray = (released - fit[2]) @ np.linalg.inv(fit[:2])
-    return undone
+    return (released - fit[2]) @ np.linalg.inv(fit[:2])
 
 
 def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
@@ -306,8 +305,7 @@ def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[
 
 
 def _equal(places: FloatArray, others: FloatArray) -> BoolArray:
-    close: BoolArray = np.asarray((np.abs(places - others) < _SAME_DEG).all(axis=-1))
-    return close
+    return np.asarray((np.abs(places - others) < _SAME_DEG).all(axis=-1))
 
 
 # -- the order of the rows ---------------------------------------------------------------------------------------------
@@ -333,8 +331,8 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
     hidden |= {f"column {name}": ordered(original[name]) for name in original}
     for name, order in hidden.items():
         step = np.diff(order[rows])[np.diff(block) == 0]
-        up, down = int((step > 0).sum()), int((step < 0).sum())
-        p = 2 * float(binom.cdf(min(up, down), up + down, 0.5))
+        up, down = (step > 0).sum(), (step < 0).sum()
+        p = 2 * binom.cdf(min(up, down), up + down, 0.5)
         if block.max(initial=0) == 0 and len(rows) > 50:
             p = min(p, p_order(np.arange(len(rows), dtype=float), order[rows], np.random.default_rng(0)))
         if p * len(hidden) < LEVEL:

@@ -32,16 +32,15 @@ _REMEDY = "Name them at random; protect does."
 
 def read_network(
     verdict: Verdict, release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str]
-) -> tuple[attacked.Release, Knowledge, dict[str, IntArray]] | None:
+) -> tuple[Knowledge, dict[str, IntArray]] | None:
     """Read a released network of any form, and the pairs of its nodes; None without pairs.
 
     Returns
     -------
-    release : Release
-        As attacks read it: the index of its table holds the original row of each node, its columns the marks of the
-        nodes in a list of relations.
     known : Knowledge
-        The relations, and the marks of each node of the original, written as the release writes them.
+        The relations, and the marks of each node of the original, written as the release writes them. The index of
+        the table of its release holds the original row of each node, its columns the marks of the nodes in a list of
+        relations.
     keys : dict
         Empty: no number holds nodes together.
 
@@ -50,6 +49,8 @@ def read_network(
     DataError, ParameterError
         If the release is no network, or the pairs name nodes that it lacks.
     """
+    original = dataset.network
+    assert original is not None
     marks, method, options, rows, listed = pd.DataFrame(), "unknown", {}, None, None
     if isinstance(release, str | Path):
         pairs = pairs_beside(Path(release)) if pairs is None else pairs
@@ -71,8 +72,8 @@ def read_network(
         if isinstance(pairs, str) and pairs == SAME_ORDER:
             pairs = pd.DataFrame({"original_node": nodes, "released_node": nodes})
         rows = matched(pairs, "node", pd.Index(nodes), pd.Index(names))
-        if (rows >= 0).all() and dataset.network is not None:
-            _check_pairs(network, dataset.network, rows)
+        if (rows >= 0).all():
+            _check_pairs(network, original, rows)
     check_columns(marks, [*new], "new", table_name="release", min_columns=0)
     for name in marks:
         if name not in dataset.marks and name not in new:
@@ -80,27 +81,27 @@ def read_network(
     if rows is None:
         return None
     known = pd.DataFrame(index=dataset.data.index)
-    table = pd.DataFrame(index=pd.Index(np.where(rows < 0, -2 - np.arange(len(rows)), rows)))
     paired = rows >= 0
+    table = pd.DataFrame(index=np.where(paired, rows, -2 - np.arange(len(rows))))
     same = (nodes[paired] == names[rows[paired]]).mean() if paired.any() else 0.0
     if same > _SAME_NAMES:
         verdict.refuse("nodes", f"keep the original's names or numbers in {same:.0%} of the cases", _REMEDY)
     elif paired.any():
         true = pd.DataFrame({"names": names[rows[paired]], "order": rows[paired]})
         depends = dependence(Features(true), pd.Series(nodes[paired]), learned=False)
-        if not depends and dataset.network is not None:  # the released degrees say as much as they do
+        if not depends:  # the released degrees say as much as they do
             at = paired & (network.degrees == pd.Series(network.degrees).mode()[0])
-            true = pd.DataFrame({"degrees": dataset.network.degrees[rows[at]]})
+            true = pd.DataFrame({"degrees": original.degrees[rows[at]]})
             depends = dependence(Features(true), pd.Series(nodes[at]), learned=False)
         if depends:
             verdict.refuse("nodes", f"have names that follow the original's {column_of(depends)}", _REMEDY)
         if order := order_leak(pd.DataFrame({"name": nodes}), rows, pd.DataFrame(index=range(len(names)))):
             verdict.refuse("nodes", order.problem, "Shuffle them, or sort them by their names.")
-    if listed is not None and listed.ends and dataset.network is not None:
-        _test_rows(verdict, listed, rows, dataset.network, names, new)
+    if listed is not None and listed.ends:
+        _test_rows(verdict, listed, rows, original, names, new)
     released_marks = marks.reindex(list(network.nodes)).reset_index(drop=True)
     original_marks = dataset.marks.reindex(names).set_axis(dataset.data.index)
-    for name in [name for name in original_marks if name in released_marks]:
+    for name in original_marks.columns.intersection(released_marks.columns, sort=False):
         way = written(original_marks[name], released_marks[name], rows)
         table[name], known[name] = way.released.to_numpy(), way.known.to_numpy()
     if len(known.columns):
@@ -110,7 +111,7 @@ def read_network(
         "The attacks on the structure see no directions: following them from person to person finds more."
     )
     made = attacked.Release("network", table, method, options, len(dataset), network=network)
-    return made, dataset.knowledge(table.index.get_indexer(dataset.data.index), known=known), {}
+    return dataset.knowledge(table.index.get_indexer(dataset.data.index), known=known, release=made), {}
 
 
 def _test_rows(

@@ -155,7 +155,7 @@ def matched(pairs: Any, kind: str, released: pd.Index, original: pd.Index) -> In
     if names.duplicated().any() or partners[partners != _NONE].duplicated().any():
         raise DataError(f"`pairs` must name each {kind} of the release and of the original once at most")
     listed = pd.Series(partners.to_numpy(object), names).reindex(released)
-    places: IntArray = original.get_indexer(listed).astype(np.int64)
+    places = original.get_indexer(listed)
     lost, others = ((places < 0) & (listed != _NONE).to_numpy()).sum(), (~names.isin(released)).sum()
     if lost or others:
         raise DataError(
@@ -175,8 +175,8 @@ def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
                 f"`id` must name a column of {which!r} with one value a record, got missing or repeated ones"
             )
         keys.append(pd.Index(column.map(text_of), dtype=object))
-    rows: IntArray = keys[0].get_indexer(keys[1]).astype(np.int64)
-    if unpaired := int((rows < 0).sum()):
+    rows = keys[0].get_indexer(keys[1])
+    if unpaired := (rows < 0).sum():
         raise DataError(
             f"`id` must have the same values in both files, got {unpaired} of {len(rows)} released records whose value "
             "the original lacks: --pairs FILE says which record is which (-1 for a released row that is no person's)"

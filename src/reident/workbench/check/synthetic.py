@@ -68,7 +68,7 @@ def nearer_than_control(
         return [Finding("release", f"{copies} of the synthetic records equal a record of the original", _REMEDY)]
     if p.min() * len(sizes) >= LEVEL / 2:
         return []
-    at = int(p.argmin())
+    at = p.argmin()
     problem = (
         f"of the {sizes[at]} synthetic records that are closest to real ones {counts[at]} are nearer to a record of "
     )

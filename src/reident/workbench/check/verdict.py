@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident.base import DataError, check_path, check_replaceable, private_file, record_files
+from reident.base import DataError, Row, check_path, check_replaceable, private_file, record_files
 from reident.workbench.evaluate import COLUMNS, RiskReport
 from reident.workbench.files import write_file
 from reident.workbench.knowledge import KnowledgePrice, Population
@@ -141,20 +141,18 @@ class Verdict:
         """The verdict in a sentence."""
         if self.status == "not judged":
             return f"not judged: {' '.join(map(str, self.findings))}"
-        run = self.attacks[self.attacks["reason"] == ""]
         if self.passed and self.attacks.empty:
             return "passed: the synthetic records are no nearer to the original than to the control"
         if self.passed:
             return (
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
-                f"under the {len(run)} attacks that were run"
+                f"under the {len(self.report.applied)} attacks that were run"
             )
         return f"refused: {' '.join(map(str, self.findings))}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Row:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
-        is_run = self.attacks["reason"] == ""
-        run, others = self.attacks[is_run], self.attacks[~is_run]
+        others = self.attacks[self.attacks["reason"] != ""]
         not_run = dict(zip(others["name"], others["reason"], strict=True)) | dict(self.report.skipped)
         price = self.knowledge
         return {
@@ -169,13 +167,13 @@ class Verdict:
             "limit_attribute": self.limit_attribute,
             "tolerate": self.tolerate,
             "findings": [asdict(finding) for finding in self.findings],
-            "declared": dict(self.declared),
+            "declared": self.declared,
             "classes": None if self.classes is None else {str(size): int(n) for size, n in self.classes.items()},
             "knowledge": None if price is None else {"worst": _rows(price.worst), "columns": _rows(price.columns)},
             "population": None if self.population is None else _rows(pd.DataFrame([asdict(self.population)]))[0],
-            "attacks": _rows(run[[*_WRITTEN]]),
+            "attacks": _rows(self.report.applied[[*_WRITTEN]]),
             "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run.items()],
-            "notes": list(self.notes),
+            "notes": self.notes,
             "seed": self.seed,
             "release_sha256": self.release_sha256,
             "made_with": f"reident {reident.__version__}",
@@ -224,7 +222,6 @@ def as_option(name: str, column: Any, *, listed: bool = True) -> str:
     return f"--{name} {shlex.quote(text)}"
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def _rows(table: pd.DataFrame) -> list[Row]:
     """Return the rows of a table as JSON holds them, six decimals, null where there is no number."""
-    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=6))
-    return rows
+    return json.loads(table.to_json(orient="records", double_precision=6))
