@@ -223,8 +223,8 @@ def _link(knowledge: Knowledge, rng: Generator, distance: Any) -> Outcome:
 
 #: Pairs of records whose match weights are computed.
 _MOST_PAIRS = 200_000
-#: When learning ends with the best measure so far, s.
-_TIME_LIMIT_S = 5.0
+#: Steps of learning after which it ends with the best measure so far, times the unknowns: each step costs as many.
+_STEPS = 60_000
 #: Released records, besides those of the training pairs, among which these are to be found while learning.
 _MOST_RIVALS = 2_000
 
@@ -264,12 +264,13 @@ def learned_linkage(
     _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
     partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
     among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
+    unknowns = 2 ** len(columns) if model == "choquet" else len(columns)
     with quiet():
         learned = learn_linkage(
             known.iloc[persons[taught[one_each]]].set_axis(partners),
             released.iloc[first[among]].set_axis(among),
             columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
-            time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
+            step_limit=_STEPS // unknowns, scaling="dbrl2", rng=rng,
         )  # fmt: skip
     return _link(knowledge.of(judged), rng, learned)
 
