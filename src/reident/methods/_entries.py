@@ -199,7 +199,7 @@ ATTACKS = (
     ),
     _by_place("known_mask", "place by the law of the mask", "Kerckhoffs' principle", also="method"),
     _by_place("place_assignment", "places assigned one to one", "global linkage of places"),
-    _by_place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
+    _by_place("spatial_k", "persons within the displacement", "Cassa et al. (2006)", seconds=0.5),
     _by_place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)", also="earlier"),
     _by_distance(
         "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", usual="places",

@@ -124,8 +124,7 @@ def _nearest(knowledge: Knowledge, rng: Generator, description: str, *, one_to_o
     columns = needs_table(knowledge)
     near, n_numbers = near_records(knowledge, rng)
     description = f"{knows(columns)}, and {description}"
-    return near.outcome(posterior(near, n_numbers, power=1), description, one_to_one=one_to_one
-    )  # fmt: skip
+    return near.outcome(posterior(near, n_numbers, power=1), description, one_to_one=one_to_one)
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.

@@ -40,8 +40,8 @@ DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 MOST_JUDGED = 80
 #: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
 _LOAD = 4
-#: Seconds of judging after which workers are started: their start takes about as long.
-_ALONE_S = 8.0
+#: Seconds of judging that workers must save: their start takes about as long.
+_START_S = 8.0
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
@@ -213,11 +213,13 @@ def search_release(
     name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
     n_at_once = jobs if isinstance(jobs, int) else 4
     room = 1 if jobs == 1 else _LOAD * n_at_once
+    # A search that has taken so long takes as long again, about.
+    alone_s = 0.0 if isinstance(jobs, str) else _START_S * jobs / max(jobs - 1, 1)
 
     def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
         """Run trials here or, once they have taken long, by workers, the same for all batches."""
         nonlocal client
-        if jobs != 1 and client is None and (isinstance(jobs, str) or time.monotonic() - began > _ALONE_S):
+        if jobs != 1 and client is None and time.monotonic() - began >= alone_s:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=evaluator.seed, cache=cache,
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
