@@ -44,3 +44,20 @@ def test_the_most_useful_allowed_release_gets_the_ring():
     allowed = draw_ru_curve(ax, points, limit=0.7, colour=BLUE)
     assert list(allowed.index) == [3]  # the interval of the second release ends at 1
     assert ax.collections[-1].get_offsets().tolist() == [[1.0, 0.2]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_single_value_on_a_logarithmic_axis_has_a_width():
+    figures = Figures(85)
+    figure, [ax] = figures.panels()
+    ax.set(xscale="log", yscale="log")
+    ax.errorbar([10], [0.3], [0.0], marker="o")
+    figures.finish(figure, "f", "One k", "")
+    assert (ax.get_xlim(), ax.get_ylim()) == (pytest.approx((5, 20)), pytest.approx((0.15, 0.6)))
+    figure, axes = figures.panels(2, sharey=True)
+    for ax, y in zip(axes, (0.3, 0.6), strict=True):
+        ax.plot([1, 10], [y, y])
+        ax.set(yscale="log")
+    figures.finish(figure, "f", "Two levels on one axis", "")
+    low, high = axes[0].get_ylim()
+    assert low < 0.3 < 0.6 < high < 2 * low + 0.6

@@ -90,6 +90,7 @@ class Figures:
         bars. The legend has a key a label: ``{"ours": {"color": BLUE, "marker": "o"}, "published": {"color": BLUE} |
         PUBLISHED}``.
         """
+        _widen(figure)
         figure.suptitle(
             textwrap.fill(title, int(self.width_mm / 1.9)), x=0.01, ha="left", fontsize=9, fontweight="bold"
         )
@@ -114,6 +115,19 @@ class Figures:
         plt.close(figure)  # the notebook shows the saved picture, without a second drawing
         display(Image(shown.getvalue(), width=round(self.width_mm * 4)))  # type: ignore[no-untyped-call]
         return Markdown(f"*{caption}*")
+
+
+def _widen(figure: Figure) -> None:
+    """Give logarithmic axes with a single value a width, which matplotlib leaves out: from half to twice the value."""
+    for ax in figure.axes:
+        for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+            together = getattr(ax, f"get_shared_{name}_axes")().get_siblings(ax)
+            ends = np.array([getattr(each.dataLim, f"interval{name}") for each in together])
+            low, high = ends.min(), ends.max()
+            is_free = axis.get_scale() == "log" and getattr(ax, f"get_autoscale{name}_on")()
+            if is_free and low > 0 and np.isclose(low, high, rtol=1e-9, atol=0):
+                getattr(ax, f"set_autoscale{name}_on")(False)
+                getattr(ax, f"set_{name}lim")(low / 2, 2 * high)
 
 
 def draw_spread(ax: Axes, groups: Any, *, share: float = 0.9, shift: float = 0.0, **style: Any) -> None:
