@@ -41,7 +41,7 @@ MOST_JUDGED = 80
 #: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
 _LOAD = 4
 #: Seconds of judging that workers must save: their start takes about as long.
-_START_S = 8.0
+_START_S = 15.0
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
