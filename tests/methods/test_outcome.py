@@ -238,3 +238,13 @@ def test_values_meet_the_texts_that_a_file_makes_of_them(values):
     distinct = pd.Index(texts.unique())
     assert distinct[places_among(column, distinct)].tolist() == texts.tolist()
     assert mine.nunique() == column.nunique()
+
+
+def test_an_attack_needs_knowledge_of_a_release():
+    table = pd.DataFrame({"sex": ["f", "m"] * 5})
+    release = Release("table", table, "unknown", {}, len(table))
+    knowledge = Knowledge(known=table, quasi=["sex"], truth=np.arange(len(table)))
+    assert len(run_attack("class_risk", knowledge.on(release)).claims) == len(table)
+    for wrong, got in ((knowledge, "no release"), (release, "Release")):
+        with pytest.raises(rd.ParameterError, match=f"about a release .* got {got}"):
+            run_attack("class_risk", wrong)

@@ -96,6 +96,7 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     [
         ("METHODS = [Entry('mine', 'anonymizer', 'places', f, 'points')]", "`role` must be one of"),
         ("METHODS = [Entry('mine', 'anonymiser', 'places', g, 'points')]", "must say what its argument 'thing' is"),
+        ("METHODS = [Entry('mine', 'attack', 'table', g, 'claims')]", "must say what its argument 'points' is"),
         ("METHODS = Entry('grid', 'anonymiser', 'places', f, 'points')", "which the package has"),
         ("METHODS = [3]", "must be an Entry, got int"),
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),

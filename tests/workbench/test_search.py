@@ -107,6 +107,15 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         assert again, "another file must not be answered from what was found of this one"
 
 
+def test_a_search_that_refuses_all_says_whether_it_was_cut():
+    evaluator = Evaluator(rd.Dataset(people(), quasi=["sex", "age"]), limit=0.001)
+    steps = [[Step("mondrian", k=k) for k in (2, 3, 4)]]
+    for most, is_cut in ((2, True), (3, False), (80, False)):
+        found = search_release(evaluator, steps, max_judged=most)
+        assert (found.passed, found.is_cut, len(found.judged)) == (False, is_cut, min(most, 3))
+        assert ("where the search ended" in found.sentence) == is_cut
+
+
 def test_records_left_out_are_counted_in_records_where_persons_have_several():
     twice = pd.concat([people().assign(pid=range(120))] * 2, ignore_index=True)[["sex", "age", "ill", "pid"]]
     steps = [[Step("mondrian", k=60)]]

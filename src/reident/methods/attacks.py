@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from reident.base import trial_seed
+from reident.base import ParameterError, trial_seed
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable, Outcome
 from reident.methods.registry import find
@@ -62,9 +62,12 @@ def run_attack(name: str, knowledge: Knowledge, options: Mapping[str, Any] | Non
     NotApplicable
         With the reason why it says nothing about this release.
     ParameterError
-        If there is no such attack, or an option breaks its rule.
+        If there is no such attack, an option breaks its rule, or the knowledge is about no release.
     """
     entry = find(name, "attack")
+    if not isinstance(knowledge, Knowledge) or knowledge.release is None:
+        got = "no release" if isinstance(knowledge, Knowledge) else type(knowledge).__name__
+        raise ParameterError(f"`knowledge` must be a Knowledge about a release (`knowledge.on(release)`), got {got}")
     arguments = entry.arguments(options or {})
     if reason := lacking(entry, knowledge):
         raise NotApplicable(reason)

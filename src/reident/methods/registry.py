@@ -135,15 +135,16 @@ def _check_entry(entry: Entry) -> None:
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
     check_choice(entry.form, "form", RELEASES if entry.role == "anonymiser" else CALLS)
-    if entry.role != "anonymiser":
+    if entry.role == "metric":
         return
-    bound = {*NAMES, *entry.public, *entry.fixed, "rng", *(parameter.name for parameter in entry.parameters)}
+    given = NAMES if entry.role == "anonymiser" else ("release", "knowledge")
+    bound = {*given, *entry.public, *entry.fixed, "rng", *(parameter.name for parameter in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in bound:
             raise ParameterError(
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
-                f"by a name that data have ({', '.join(NAMES)})"
+                f"one of {', '.join(given)}"
             )
 
 

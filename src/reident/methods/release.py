@@ -217,8 +217,12 @@ class Knowledge:
     @property
     def compared(self) -> dict[str, ComparedColumn]:
         """The quasi-identifiers that the release has, compared with it."""
-        columns = [column for column in self.quasi if column in self.release.table.columns]
-        return self.once("compared", lambda: compare_columns(self.known, self.release.table, columns, self.hierarchies))
+
+        def compare() -> dict[str, ComparedColumn]:
+            columns = [column for column in self.quasi if column in self.release.table.columns]
+            return compare_columns(self.known, self.release.table, columns, self.hierarchies)
+
+        return self.once("compared", compare)
 
     @property
     def unperturbed(self) -> list[str]:

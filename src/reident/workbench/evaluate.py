@@ -267,7 +267,7 @@ def _plan(
         if len(knowledge.release.table.columns) and knowledge.truth is not None and knowledge.quasi:
             for name, numbers in keys.items():
                 yield name, knowledge, partial(composition, numbers=numbers, name=name)
-        # Quick ones first, and of these the ones on places: what a table shows its own release has shown before.
+        # Quick ones first. Of these the ones on places: a search has attacked the table by itself before.
         ordered = sorted(entries("attack"), key=lambda entry: (entry.seconds, entry.data != "places"))
         specs = [{"name": entry.name} for entry in ordered]
     else:

@@ -255,14 +255,16 @@ def search_release(
         refused = next((row for row in rows.values() if row and not row["passed"]), None)
         return refused or (None if None in rows.values() else rows["full"])
 
+    def is_refused(chain: Chain) -> bool:
+        return any(trial in judged and not judged[trial]["passed"] for trial in trials_of(chain))
+
     def waiting() -> list[Trial]:
         """Return the next trials; none if a chain passed that no more useful one is waiting before."""
         listed: list[Trial] = []
         for chain in [*chains, *(spare if apart else [])]:
-            known = {trial: judged.get(trial) for trial in trials_of(chain)}
-            if any(row is not None and not row["passed"] for row in known.values()):
+            if is_refused(chain):
                 continue
-            unknown = [trial for trial, row in known.items() if row is None]
+            unknown = [trial for trial in trials_of(chain) if trial not in judged]
             if not unknown:
                 break
             # Most chains end in the quick stage: there a part goes before the chain.
@@ -303,8 +305,11 @@ def search_release(
     table = [row for row in map(verdict, pieces) if row is not None]
     table += [evaluator.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
     before = evaluator.before()
-    search = Search(evaluator, pd.DataFrame(table, columns=ROW), before, len(every), is_cut=len(pieces) >= max_judged,
-                    price_before=evaluator.priced(evaluator.records.filter(evaluator.known)))  # fmt: skip
+    search = Search(
+        evaluator, pd.DataFrame(table, columns=ROW), before, len(every),
+        is_cut=chosen is None and not all(map(is_refused, chains)),
+        price_before=evaluator.priced(evaluator.records.filter(evaluator.known)),
+    )  # fmt: skip
     if chosen is None:
         return replace(search, groups=evaluator.groups(evaluator.original(), before))
     steps, columns = [part.step for part in chosen], evaluator.shown(chosen)
