@@ -1,13 +1,14 @@
 """Identify the code that a trial's numbers depend on, so that changed code never meets an old result."""
 
-import ast
+import dis
 import hashlib
 import importlib.metadata
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import reident
@@ -64,40 +65,55 @@ def _files_and_key(module: Path) -> tuple[list[Path], str]:
     return files, hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node with all statements in it; expressions hold no docstring and no import."""
-    yield node
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for child in getattr(node, name, ()):
-            yield from _statements(child)
-
-
 @cache
 def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
-    """Return a hash of a module's code without comments, docstrings and layout, and the modules that it imports.
-
-    Its syntax tree is not kept: many of them slow the garbage collector down.
-    """
-    tree = ast.parse(file.read_text("utf-8"))
-    for node in _statements(tree):
-        body = getattr(node, "body", ())
-        is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
-        if any(is_text):
-            node.body = [part for part, drop in zip(body, is_text, strict=True) if not drop]  # type: ignore[attr-defined]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), _imported(tree)
+    """Return a hash of a module's compiled code, without docstrings and line numbers, and the modules it imports."""
+    code = compile(file.read_text("utf-8"), "", "exec", optimize=2, dont_inherit=True)
+    parts = list(_parts(code))
+    described = [
+        (_steps(part), part.co_names, part.co_varnames, part.co_freevars, part.co_flags, part.co_argcount,
+         part.co_kwonlyargcount, [_constant(value) for value in part.co_consts])
+        for part in parts
+    ]  # fmt: skip
+    return hashlib.sha256(repr(described).encode()).hexdigest(), _imported(parts)
 
 
-def _imported(tree: ast.AST) -> set[tuple[str, ...]]:
-    """Return the modules of reident that a module imports, as ``("kernels", "places")``."""
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a module and of all functions and classes in it."""
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _parts(value)
+
+
+def _steps(code: CodeType) -> bytes:
+    """Return the instructions of compiled code without those that do nothing, such as one where a docstring was."""
+    pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    return bytes(itertools.chain.from_iterable(pair for pair in pairs if pair[0] != dis.opmap["NOP"]))
+
+
+def _constant(value: object) -> object:
+    """Return a constant as it is written in each process the same: code by its name, a set in order."""
+    if isinstance(value, CodeType):
+        return value.co_qualname
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else value
+
+
+def _imported(parts: Sequence[CodeType]) -> set[tuple[str, ...]]:
+    """Return the modules of reident that code imports, as ``("kernels", "places")``."""
     names = set()
-    for node in _statements(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "reident":
-            public = [getattr(reident, alias.name) for alias in node.names]
-            names |= {getattr(value, "__module__", None) or value.__name__ for value in public}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    for part in parts:
+        if not any(name.split(".")[0] == "reident" for name in part.co_names):
+            continue
+        for before, step in itertools.pairwise(dis.get_instructions(part)):
+            if step.opname != "IMPORT_NAME":
+                continue
+            module, listed = step.argval, before.argval or ()  # the names after `from module import`
+            if module == "reident" and listed:
+                public = [getattr(reident, name) for name in listed]
+                names |= {getattr(value, "__module__", None) or value.__name__ for value in public}
+            else:
+                names |= {module, *(f"{module}.{name}" for name in listed)}
     if "reident" in names:  # any public name may follow
         names |= {f"reident.{folder.name}" for folder in _PACKAGE.iterdir() if folder.is_dir()}
     return {tuple(name.split(".")[1:]) for name in names if name.startswith("reident.")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,7 @@ class Evaluator:
     always: frozenset[str] = frozenset()
     scale: float = 1.0
     withheld: tuple[str, ...] = ()
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def known(self) -> list[str]:
@@ -144,9 +145,16 @@ class Evaluator:
         return float(np.mean(retained)) if retained else 0.0
 
     def make(self, steps: Sequence[Step], columns_shown: Sequence[str], draw: int) -> Any:
-        """Apply steps to the data; each draw has a stream of its own."""
-        shown = self.dataset.without([name for name in self.dataset.quasi if name not in columns_shown])
-        return make(shown, steps, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
+        """Apply steps to the data; each draw has a stream of its own. Each step is tried alone, then evaluated."""
+        hidden = [name for name in self.dataset.quasi if name not in columns_shown]
+        key = json.dumps([[step.listed for step in steps], hidden, draw])
+        made = self._made.pop(key, None)
+        if made is None:
+            rng = np.random.default_rng([self.seed, draw])
+            made = make(self.dataset.without(hidden), steps, missing=self.missing, rng=rng)
+            if draw == 0 and len(steps) == 1 and made.matrix_km is None:
+                self._made[key] = made
+        return made
 
     def loss(self, result: Any, name: str) -> float:
         """Return the share lost of a column; of the place by neighbours and distances of a sample."""

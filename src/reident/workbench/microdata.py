@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ class Microdata:
     quasi, numeric : list of str
         The quasi-identifiers, and those of them that are numbers.
     sensitive : str or None
-    hierarchies : mapping of str to Hierarchy
-        One for each quasi-identifier of a table.
+    stated : mapping of str to Hierarchy
+        The hierarchies that the user states.
     epsilon_quasi : sequence of str
         Numeric quasi-identifiers that may get noise inside classes.
     public : mapping of str to DataFrame
@@ -68,13 +69,19 @@ class Microdata:
     quasi: list[str]
     sensitive: str | None
     numeric: list[str]
-    hierarchies: Mapping[str, Hierarchy]
+    stated: Mapping[str, Hierarchy]
     epsilon_quasi: Sequence[str] = ()
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     crs: str = ""
     network: Any = None
     persons: pd.Series | None = None
     guarded: Sequence[Any] | None = None
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchy of each quasi-identifier of a table: the stated one, else one that its values give."""
+        quasi = self.quasi if self.kind == "table" else []
+        return {name: self.stated.get(name) or automatic_hierarchy(self.table[name]) for name in quasi}
 
     def digest(self) -> str:
         """Return a hash of the content."""
@@ -177,13 +184,11 @@ def microdata(
             f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
         )
     cells = cells.astype({name: str for name in listed if name not in numeric})
-    trees = dataset.hierarchies if hierarchies is None else hierarchies
     persons = dataset.persons() if data is None else None
     crs = getattr(dataset.frame if data is None else data, "crs", None)  # of a projected one a grid is its own
     return Microdata(
-        kind, cells, listed, secret, numeric,
-        {name: trees.get(name) or automatic_hierarchy(cells[name]) for name in listed} if kind == "table" else {},
-        noisy, read_public(dataset.public if public is None else public),
+        kind, cells, listed, secret, numeric, dataset.hierarchies if hierarchies is None else hierarchies, noisy,
+        read_public(dataset.public if public is None else public),
         str(crs.to_wkt()) if kind == "places" and crs is not None and crs.is_projected else "",
         persons=None if persons is None else persons.set_axis(dataset.labels), guarded=dataset.guarded.get(str(secret)),
     )  # fmt: skip
