@@ -39,7 +39,7 @@ def code_key(trial: Callable[..., Any]) -> str:
         return "typed into a notebook"
     files, key = _files_and_key(Path(trial.__code__.co_filename))
     for file in files:
-        if file.is_relative_to(_PACKAGE) and file.stat().st_mtime > _IMPORTED:
+        if file.stat().st_mtime > _IMPORTED and file.is_relative_to(_PACKAGE):
             raise ParameterError(
                 f"`cache` cannot be used: {file.relative_to(_PACKAGE)} has changed since it was imported. "
                 "Restart the kernel, or store nothing."

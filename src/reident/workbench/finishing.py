@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_numeric_dtype
-from scipy.stats import entropy
+from scipy.special import entr
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like, projected
@@ -154,5 +154,5 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
         old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
     a, b = (pd.factorize(column.astype(str))[0] for column in (old, new))
     counts = [np.unique(labels, return_counts=True)[1] for labels in (a, b, a * (b.max() + 1) + b)]
-    own, other, both = map(entropy, counts)
+    own, other, both = (entr(count / count.sum()).sum() for count in counts)
     return float(np.clip(1.0 - share * ((own + other - both) / own if own > 0 else 1.0), 0.0, 1.0))

@@ -238,25 +238,29 @@ def search_release(
         return [*parts.values(), *([None] if None in slot else [])]
 
     judged: dict[Trial, dict[str, Any]] = {}
+    refused: set[Chain] = set()
 
     def stages(piece: Chain) -> list[str]:
         return evaluator.stages([part.step for part in piece])
 
-    def trials_of(chain: Chain) -> list[Trial]:
-        """Return the quick stages of the parts of a chain, places first, and of the chain, then the others."""
+    def pieces_of(chain: Chain) -> list[Chain]:
+        """Return the parts of a chain, places first, and the chain."""
         alone = sorted(chain, key=lambda part: PLACE not in part.columns) if apart and len(chain) > 1 else []
-        pieces = [*((part,) for part in alone), chain]
-        every = [(piece, stage) for piece in pieces for stage in stages(piece)]
+        return [*((part,) for part in alone), chain]
+
+    def trials_of(chain: Chain) -> list[Trial]:
+        """Return the quick stages of the pieces of a chain, then the others."""
+        every = [(piece, stage) for piece in pieces_of(chain) for stage in stages(piece)]
         return sorted(every, key=lambda trial: trial[1] != "quick")
 
     def verdict(piece: Chain) -> dict[str, Any] | None:
         """Return the row that refuses a chain, else that of its full stage; None while its stages are not all known."""
         rows = {stage: judged.get((piece, stage)) for stage in stages(piece)}
-        refused = next((row for row in rows.values() if row and not row["passed"]), None)
-        return refused or (None if None in rows.values() else rows["full"])
+        refusal = next((row for row in rows.values() if row and not row["passed"]), None)
+        return refusal or (None if None in rows.values() else rows["full"])
 
     def is_refused(chain: Chain) -> bool:
-        return any(trial in judged and not judged[trial]["passed"] for trial in trials_of(chain))
+        return not refused.isdisjoint(pieces_of(chain))
 
     def waiting() -> list[Trial]:
         """Return the next trials; none if a chain passed that no more useful one is waiting before."""
@@ -295,6 +299,8 @@ def search_release(
             ]  # fmt: skip
             for trial, row in zip(batch, trials(evaluate_chain, grid), strict=True):
                 judged[trial] = evaluator.row_of(trial[0]) | {key: v for key, v in row.items() if v is not None}
+                if not row["passed"]:
+                    refused.add(trial[0])
             n_judged = len({piece for piece, _ in judged})
             bar.update(n_judged - bar.n)
             if callable(progress):

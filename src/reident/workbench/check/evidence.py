@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray
 from reident.methods.release import LAT, LON, Knowledge, Release
@@ -217,7 +217,7 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     for column, name in declared.original.items():
         part = compare_column(data[name], shown[column], dataset.hierarchies.get(name))
         along, by_chance = (part.agree(persons, np.arange(len(at))).sum() for persons in (own, others))
-        agrees = binom.sf(along - 1, len(at), max(1, by_chance) / len(at)) < OWN_LEVEL
+        agrees = bdtrc(along - 1, len(at), max(1, by_chance) / len(at)) < OWN_LEVEL
         if agrees or _depend(data[name].iloc[own], shown[column]):
             return None
         compared[column] = part
@@ -226,7 +226,7 @@ def wrong_pairs(cells: pd.DataFrame, rows: IntArray, dataset: Dataset, declared:
     permuted = {name: replace(part, record_codes=rng.permutation(part.record_codes)) for name, part in compared.items()}
     agree = (agreement(parts, held, shown, len(data)) for parts in (compared, permuted))
     found, expected = (np.isin(each.classes, each.members) for each in agree)
-    alike = bool(held) and binom.sf(found.sum() - 1, len(found), expected.mean()) < LEVEL
+    alike = bool(held) and bdtrc(found.sum() - 1, len(found), expected.mean()) < LEVEL
     if not alike and not any(
         _depend(shown[a], shown[b]) and _depend(true[a], true[b]) for a, b in combinations(true, 2)
     ):
@@ -299,7 +299,7 @@ def true_places(released: FloatArray, true: FloatArray, rows: IntArray) -> list[
     others = ~_equal(homes[:, None, :], homes[near])
     hits = _equal(homes[:, None, :], shown[near]) & others
     chance = hits.sum() / max(1, others.sum())
-    if binom.sf(same.sum() - 1, len(homes), chance) > LEVEL:
+    if bdtrc(same.sum() - 1, len(homes), chance) > LEVEL:
         return []
     return [Finding("places", f"{same.sum()} of {len(homes)} equal the person's own place", "Mask every place.")]
 
@@ -332,7 +332,7 @@ def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> F
     for name, order in hidden.items():
         step = np.diff(order[rows])[np.diff(block) == 0]
         up, down = (step > 0).sum(), (step < 0).sum()
-        p = 2 * binom.cdf(min(up, down), up + down, 0.5)
+        p = 2 * bdtr(min(up, down), up + down, 0.5)
         if block.max(initial=0) == 0 and len(rows) > 50:
             p = min(p, p_order(np.arange(len(rows), dtype=float), order[rows], np.random.default_rng(0)))
         if p * len(hidden) < LEVEL:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, spearmanr
+from scipy.special import bdtrc
 
 from reident.base import DataError, IntArray, ParameterError, check_columns
 from reident.methods import release as attacked
@@ -139,11 +139,13 @@ def _test_rows(
 
 def _check_pairs(released: Network, original: Network, rows: IntArray) -> None:
     """Refuse pairs along which neither relations nor degrees agree, though both networks have the same degrees."""
+    from scipy.stats import spearmanr  # takes longer to import than the rest of the package
+
     shown, true, n = released.degrees, original.degrees[rows], original.n_nodes
     if not np.ptp(shown) or not np.array_equal(np.sort(shown), np.sort(true)):
         return
     hits = original.has_edges(*(rows[side] for side in released.edges()))
-    by_chance = binom.sf(hits.sum() - 1, hits.size, 2 * original.n_edges / (n * n - n)) >= OWN_LEVEL
+    by_chance = bdtrc(hits.sum() - 1, hits.size, 2 * original.n_edges / (n * n - n)) >= OWN_LEVEL
     if by_chance and spearmanr(shown, true).pvalue >= OWN_LEVEL:
         raise DataError(
             "`pairs` must pair the nodes of these networks, got some along which relations agree by chance alone: give "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from reident.base import DataError
 from reident.tables.labels import texts_of
@@ -46,7 +46,7 @@ def nearer_than_control(
     texts = [table[columns].astype(str).agg("\0".join, axis=1) for table in (original, control)]
     alike, twice = texts[1].isin(texts[0]), texts[0].duplicated(keep=False)
     share = len(control) / (len(control) + len(original))
-    too_many = binom.sf(alike.sum() - 1, alike.sum() + twice.sum(), share) < _SAME_FILE
+    too_many = bdtrc(alike.sum() - 1, alike.sum() + twice.sum(), share) < _SAME_FILE
     if too_many or sorted(texts[0]) == sorted(texts[1]):
         raise DataError(f"`control` must hold other records than the original, got {alike.sum()} of the same")
     rng, size = np.random.default_rng(0), min(len(original), len(control))
@@ -60,11 +60,11 @@ def nearer_than_control(
     nearer = (differ[0] < differ[1])[np.argsort(differ.min(axis=0), kind="stable")]
     sizes = [*(2**power for power in range(4, 30) if 2**power < nearer.size), nearer.size]
     counts = np.array([nearer[:size].sum() for size in sizes])
-    p = binom.sf(counts - 1, sizes, 0.5)
+    p = bdtrc(counts - 1, sizes, 0.5)
     copies, others = (near == 0).sum(axis=1)
     others += round(size * alike.mean()) + round(size * texts[0].duplicated().mean())
     pairs = np.array([len(synthetic), len(synthetic), size, size / 2])
-    if binom.sf(copies - 1, copies + others, pairs[0] / pairs.sum()) < LEVEL / 2:
+    if bdtrc(copies - 1, copies + others, pairs[0] / pairs.sum()) < LEVEL / 2:
         return [Finding("release", f"{copies} of the synthetic records equal a record of the original", _REMEDY)]
     if p.min() * len(sizes) >= LEVEL / 2:
         return []
