@@ -152,7 +152,7 @@ def evaluate(
     keys : mapping of str to ndarray, optional
         Numbers that hold released records together, by name ("person", "household").
     quick : bool
-        Leave out costly attacks.
+        Leave out costly attacks, and measures without a verdict.
     stop_above : float, optional
         Stop once the share of persons above the limit exceeds it: the release is refused.
     seed : int
@@ -275,11 +275,12 @@ def _plan(
     budget, placed = BUDGET_S, _placed(knowledge)
     for entry, options in [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]:
         why = lacking(entry, knowledge)
-        if attacks is None and entry.costly and not why:
+        if quick and attacks is None and not why and (entry.costly or entry.name in MEASURES):
+            why = "costly attacks and measures without a verdict are left out"
+        elif attacks is None and entry.costly and not why:
             budget -= entry.seconds
-            if quick or budget < 0:
-                spent = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
-                why = "costly attacks are left out" if quick else spent
+            if budget < 0:
+                why = f"the budget of {BUDGET_S:g} s for costly attacks is spent: name it in `attacks`"
         if attacks is None and why:
             skipped[entry.name] = why
             continue

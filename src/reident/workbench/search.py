@@ -40,8 +40,8 @@ DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 MOST_JUDGED = 80
 #: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
 _LOAD = 4
-#: Seconds of judging that workers must save: their start takes about as long.
-_START_S = 15.0
+#: Seconds of judging that workers must save: their start takes about as long; and evaluations that show how long one is.
+_START_S, _SHOWN = 15.0, 10
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
@@ -212,14 +212,13 @@ def search_release(
     evaluator = replace(evaluator, always=frozenset(set(evaluator.dataset.quasi) - set(each)))
     name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
     n_at_once = jobs if isinstance(jobs, int) else 4
-    room = 1 if jobs == 1 else _LOAD * n_at_once
-    # A search that has taken so long takes as long again, about.
     alone_s = 0.0 if isinstance(jobs, str) else _START_S * jobs / max(jobs - 1, 1)
 
     def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
-        """Run trials here or, once they have taken long, by workers, the same for all batches."""
+        """Run trials here or, once all of them can be seen to take long, by workers."""
         nonlocal client
-        if jobs != 1 and client is None and time.monotonic() - began >= alone_s:
+        ahead = max_judged / len(results) if len(results) >= _SHOWN else 1.0
+        if jobs != 1 and client is None and (time.monotonic() - began) * ahead >= alone_s:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=evaluator.seed, cache=cache,
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
@@ -237,6 +236,8 @@ def search_release(
             parts.setdefault(part.cells or part, part)
         return [*parts.values(), *([None] if None in slot else [])]
 
+    # Workers run ahead: `judged` is what one process would have judged, one trial after another, whatever their number.
+    results: dict[Trial, dict[str, Any]] = {}
     judged: dict[Trial, dict[str, Any]] = {}
     refused: set[Chain] = set()
 
@@ -262,7 +263,7 @@ def search_release(
     def is_refused(chain: Chain) -> bool:
         return not refused.isdisjoint(pieces_of(chain))
 
-    def waiting() -> list[Trial]:
+    def waiting(room: int) -> list[Trial]:
         """Return the next trials; none if a chain passed that no more useful one is waiting before."""
         listed: list[Trial] = []
         for chain in [*chains, *(spare if apart else [])]:
@@ -291,16 +292,21 @@ def search_release(
         bar = stack.enter_context(
             tqdm(total=min(max_judged, len(chains)), desc="search", unit="release", disable=progress is not True)
         )
-        while batch := waiting():
-            grid = [
-                {"steps": json.dumps([part.step.listed for part in piece]),
-                 "columns_shown": json.dumps(evaluator.shown(piece)), "stage": stage}
-                for piece, stage in batch
-            ]  # fmt: skip
-            for trial, row in zip(batch, trials(evaluate_chain, grid), strict=True):
-                judged[trial] = evaluator.row_of(trial[0]) | {key: v for key, v in row.items() if v is not None}
-                if not row["passed"]:
-                    refused.add(trial[0])
+        while following := waiting(1):
+            trial = following[0]
+            if trial not in results:
+                batch = following if client is None else waiting(_LOAD * n_at_once)
+                batch = [ahead for ahead in batch if ahead not in results]
+                grid = [
+                    {"steps": json.dumps([part.step.listed for part in piece]),
+                     "columns_shown": json.dumps(evaluator.shown(piece)), "stage": stage}
+                    for piece, stage in batch
+                ]  # fmt: skip
+                results |= dict(zip(batch, trials(evaluate_chain, grid), strict=True))
+            row = {name: value for name, value in results[trial].items() if value is not None}
+            judged[trial] = evaluator.row_of(trial[0]) | row
+            if not row["passed"]:
+                refused.add(trial[0])
             n_judged = len({piece for piece, _ in judged})
             bar.update(n_judged - bar.n)
             if callable(progress):

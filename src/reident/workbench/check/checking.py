@@ -92,7 +92,7 @@ def check(
     limit_attribute : float, optional
         Tolerable gain over guessing for attacks on sensitive values; default `limit`.
     attacks : sequence of str, or "quick", optional
-        Default: all that apply; "quick": all but the costly ones.
+        Default: all that apply; "quick": all but the costly ones and measures without a verdict.
     seed : int
         Drives attacks that draw, and the tests.
     **keywords
