@@ -1,6 +1,7 @@
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import reident as rd
 from judged import records
 from office import households
+from reident.workbench import search as module
 from reident.workbench.candidates import Evaluator, step_text
 from reident.workbench.making import Step
 from reident.workbench.ru_map import tried_releases
@@ -38,13 +40,14 @@ def people():
     return drawn(120, 3, sex=["f", "m"], age=(20, 90), ill=["flu", "gout"], **places)
 
 
-def search(persons, folder):
+def search(persons, folder, **options):
     table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
     places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
         Evaluator(rd.Dataset(persons, quasi=["sex", "age"]), limit=0.2, draws=2),
         [[*table, None], [*places, None]],
         cache=folder,
+        **options,
     )
 
 
@@ -105,6 +108,23 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         changed = persons.assign(age=persons["age"] + 1)
         search(changed, tmp_path)
         assert again, "another file must not be answered from what was found of this one"
+
+
+@pytest.mark.slow
+def test_workers_that_run_ahead_change_no_result(persons, monkeypatch):
+    """Eight trials at once, as two workers take them: more is evaluated, the same is judged."""
+    with monkeypatch.context() as patched:
+        needed = counted(patched)
+        one = search(persons, None)
+    alone = module.sweep
+    monkeypatch.setattr(module, "_START_S", 0.0)
+    monkeypatch.setattr(module, "connected", lambda *_: nullcontext("workers"))
+    monkeypatch.setattr(module, "sweep", lambda *args, scheduler, **options: alone(*args, **options))
+    every = counted(monkeypatch)
+    two = search(persons, None, jobs=2)
+    assert set(every) > set(needed)
+    pd.testing.assert_frame_equal(two.candidates, one.candidates)
+    assert (two.chain, two.losses) == (one.chain, one.losses)
 
 
 def test_a_search_that_refuses_all_says_whether_it_was_cut():
