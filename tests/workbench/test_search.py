@@ -40,11 +40,11 @@ def people():
     return drawn(120, 3, sex=["f", "m"], age=(20, 90), ill=["flu", "gout"], **places)
 
 
-def search(persons, folder, **options):
+def search(persons, folder, limit=0.2, radii=(500.0, 5000.0), **options):
     table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
-    places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
+    places = [Step("disc", radius_m=r) for r in radii]
     return search_release(
-        Evaluator(rd.Dataset(persons, quasi=["sex", "age"]), limit=0.2, draws=2),
+        Evaluator(rd.Dataset(persons, quasi=["sex", "age"]), limit=limit, draws=2),
         [[*table, None], [*places, None]],
         cache=folder,
         **options,
@@ -115,13 +115,13 @@ def test_workers_that_run_ahead_change_no_result(persons, monkeypatch):
     """Eight trials at once, as two workers take them: more is evaluated, the same is judged."""
     with monkeypatch.context() as patched:
         needed = counted(patched)
-        one = search(persons, None)
+        one = search(persons, None, limit=0.35, radii=(500.0, 5000.0, 20000.0, 50000.0))
     alone = module.sweep
     monkeypatch.setattr(module, "_START_S", 0.0)
     monkeypatch.setattr(module, "connected", lambda *_: nullcontext("workers"))
     monkeypatch.setattr(module, "sweep", lambda *args, scheduler, **options: alone(*args, **options))
     every = counted(monkeypatch)
-    two = search(persons, None, jobs=2)
+    two = search(persons, None, limit=0.35, radii=(500.0, 5000.0, 20000.0, 50000.0), jobs=2)
     assert set(every) > set(needed)
     pd.testing.assert_frame_equal(two.candidates, one.candidates)
     assert (two.chain, two.losses) == (one.chain, one.losses)

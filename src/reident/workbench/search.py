@@ -40,8 +40,10 @@ DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 MOST_JUDGED = 80
 #: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
 _LOAD = 4
-#: Seconds of judging that workers must save: their start takes about as long; and evaluations that show how long one is.
-_START_S, _SHOWN = 15.0, 10
+#: Seconds of judging that workers must save: their start takes about as long.
+_START_S = 15.0
+#: Evaluations that show how long one takes.
+_SHOWN = 10
 #: Sizes of classes tried beyond those of the registry.
 _LARGER = (50, 100, 200, 400)
 #: Grids are also tried whose cells hold so many times more records than the limit asks for.
