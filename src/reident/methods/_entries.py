@@ -23,7 +23,6 @@ def _anonymiser(
 
 _points = partial(_anonymiser, "places", "points", "places")
 _distances = partial(_anonymiser, "places", "distances", "places")
-_located = partial(_anonymiser, "places", "distances", "location")
 _table = partial(_anonymiser, "table", "table", "tables")
 _network = partial(_anonymiser, "network", "network", "networks")
 

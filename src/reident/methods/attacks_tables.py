@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from pandas.api.types import is_numeric_dtype
 
-from reident.base import Choice, FloatArray, Whole, is_numeric, quiet, ratio
+from reident.base import Choice, Whole, is_numeric, quiet, ratio
 from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
+from reident.methods.utilities import covered
 from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
@@ -137,41 +137,27 @@ def _as_numbers(knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
     columns = needs_table(knowledge)
-    is_number = {column: is_numeric(knowledge.known[column]) for column in columns}
-    n = sum(1 if is_number[column] else knowledge.known[column].nunique() for column in columns)
+    n = sum(1 if is_numeric(column) else column.nunique() for _, column in knowledge.known[columns].items())
     if n > _MOST_COLUMNS:
         raise NotApplicable(
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    numbers = {}
-    released_numbers = {}
+    numbers, released_numbers = {}, {}
     for column in columns:
-        known, released = knowledge.known[column], knowledge.release.table[column]
-        values = np.sort(known.dropna().unique()) if is_numeric_dtype(known) else known.dropna().unique()
-        read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
-        shares = ratio(read, read.sum(axis=1, keepdims=True))
-        if is_number[column]:
-            numbers[column] = known.to_numpy(float)
-            exact = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
-            released_numbers[column] = np.where(np.isfinite(exact), exact, shares @ values.astype(float))
+        known, released = knowledge.known[column], knowledge.release.table[column].astype(object)
+        tree, values = knowledge.hierarchies.get(column), pd.Index(known.dropna().unique())
+        if is_numeric(known):
+            read = pd.to_numeric(released, errors="coerce").to_numpy(float, copy=True)
+            is_label = ~np.isfinite(read)
+            shares, codes = covered(values, released[is_label], tree, missing=True)
+            read[is_label] = (values.to_numpy(float) @ shares)[codes]
+            numbers[column], released_numbers[column] = known.to_numpy(float), read
             continue
-        for value, share in zip(values, shares.T, strict=True):
-            numbers[f"{column}={value}"], released_numbers[f"{column}={value}"] = (
-                (known == value).to_numpy(float),
-                share,
-            )
+        shares, codes = covered(values, released, tree, missing=True)
+        numbers |= {f"{column}={value}": (known == value).to_numpy(float) for value in values}
+        released_numbers |= {f"{column}={value}": share[codes] for value, share in zip(values, shares, strict=True)}
     return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, knowledge.release.table.index)
-
-
-def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
-    from reident.tables.labels import LabelReader
-
-    codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
-    if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
-        return np.zeros((len(released), len(values)))
-    covered = LabelReader(values, labels, hierarchy).cover().astype(float).T
-    return covered[codes]
 
 
 def _telling(known: pd.DataFrame, released: pd.DataFrame) -> tuple[list[str], bool]:

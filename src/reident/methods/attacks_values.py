@@ -299,12 +299,9 @@ def _features(
     knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
-    released_values, background = [], []
+    released, known = knowledge.release.table[columns].copy(), knowledge.known[columns].copy()
     for column in columns:
-        known, released = knowledge.known[column], knowledge.release.table[column]
-        if all(pd.api.types.is_numeric_dtype(values) for values in (known, released)):
-            released_values.append(released.to_numpy(float)[rows])
-            background.append(known.to_numpy(float)[persons])
+        if all(pd.api.types.is_numeric_dtype(table[column]) for table in (known, released)):
             continue
         compared = knowledge.compared[column]
         label_of = compared.label_of
@@ -312,6 +309,6 @@ def _features(
             assert compared.covers is not None
             frequent = np.bincount(compared.record_codes, minlength=compared.covers.shape[1])
             label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
-        released_values.append(compared.record_codes[rows].astype(float))
-        background.append(label_of[compared.person_codes[persons]].astype(float))
-    return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (released_values, background))  # type: ignore[return-value]
+        released[column], known[column] = compared.record_codes, label_of[compared.person_codes]
+    tables = released.iloc[rows], known.iloc[persons]
+    return tuple(np.nan_to_num(table.to_numpy(float), nan=-1.0) for table in tables)  # type: ignore[return-value]

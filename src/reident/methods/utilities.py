@@ -158,7 +158,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
             parts[column] = values.to_numpy(float)
             continue
         domain = pd.Index(data.table[column].unique())
-        shares, codes = _covered(domain, values, data.hierarchies.get(column))
+        shares, codes = covered(domain, values, data.hierarchies.get(column))
         if column in data.numeric:
             parts[column] = (shares * domain.to_numpy(float)[:, None]).sum(axis=0)[codes]
         else:
@@ -175,14 +175,14 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     return numbers.to_numpy(float)
 
 
-def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
+def covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
     codes, labels = pd.factorize(values, use_na_sentinel=not missing)
     place = domain.get_indexer(labels)
     if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
         return np.eye(len(domain))[:, place], codes
-    covered = LabelReader(domain, labels, hierarchy).cover().astype(float)
-    return covered / np.maximum(covered.sum(axis=0), 1.0), codes
+    read = LabelReader(domain, labels, hierarchy).cover().astype(float)
+    return read / np.maximum(read.sum(axis=0), 1.0), codes
 
 
 def _plain(domain: pd.Index, hierarchy: Any) -> bool:
@@ -225,7 +225,7 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     else:
         ranks = np.argsort(np.argsort([str(value) for value in domain]))
         bin_of = ranks * n_bins // len(domain)
-    shares, codes = _covered(domain, values, tree, missing=True)
+    shares, codes = covered(domain, values, tree, missing=True)
     in_bins = np.zeros((n_bins, shares.shape[1]))
     np.add.at(in_bins, bin_of, shares)
     in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins  # a label that no value of the domain explains may be anything

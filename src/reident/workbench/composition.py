@@ -22,12 +22,13 @@ from reident.tables.writing import as_numbers
 _CONSTANT = 0.99
 
 
-def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
+def composition(knowledge: Knowledge, numbers: IntArray | None = None, kind: str = "") -> Outcome:
     """Find groups of released records by their lists of cells.
 
     A class is a set of groups with equal lists of records: the size of a class as a stranger counts it. Columns that
     were left as they were, generalised or recoded are compared as texts; of columns that a constant of each group
-    shifted, the gaps inside the group are. `numbers` holds the group of each released record; None: each is a group.
+    shifted, the gaps inside the group are. `numbers` holds the group of each released record, `kind` says what groups
+    are; None: each record is a group.
     """
     release = knowledge.release
     persons, rows = knowledge.pairs()
@@ -40,19 +41,18 @@ def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Ou
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
     record = class_ids(cells)[0]
-    kinds, n = kinds_of(group, record), len(group)
+    kinds = kinds_of(group, record)
     owner = -1 - np.arange(len(kinds))  # groups of one person are counted once
     owner[group[rows]] = pd.factorize(knowledge.who[persons])[0]
-    kind = kinds[group]
-    sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
+    sure = 1 / pd.Series(owner).groupby(kinds).transform("nunique").to_numpy()[group[rows]]
     if alone:  # a record that is suppressed whole agrees with all
-        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / n, sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / len(group), sure)
     claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(kinds))
     claims = claims.set_axis(knowledge.who[persons])
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
     known = ", ".join(map(str, knowledge.unperturbed))
-    said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
+    said = f"all records of a {kind}" if kind else "the person's record"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
 
 

@@ -193,10 +193,7 @@ def _read_records(
     if not (compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None):
         verdict.notes.insert(0, _WORST_CASE)
         return None
-    made, keys = compared.release(read, len(dataset), rows)
-    truth = made.table.index.get_indexer(dataset.data.index)
-    earlier = [_earlier(release, dataset) for release in dataset.earlier]
-    return compared.knowledge(dataset, truth, earlier=earlier, release=made), keys
+    return compared.knowledge(read, rows, dataset, [_earlier(release, dataset) for release in dataset.earlier])
 
 
 def _attack(verdict: Verdict, names: Any, receipt: str, known: Knowledge, keys: Mapping[str, IntArray]) -> None:

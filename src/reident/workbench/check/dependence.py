@@ -100,8 +100,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
     listed: dict[bytes, Partition] = {}
     for kind, values in parts.items():
-        codes = pd.factorize(values)[0]
-        codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
+        codes = pd.factorize(values, use_na_sentinel=False)[0]
         if 0 < codes.max(initial=0) < len(codes) - 1:
             listed.setdefault(codes.tobytes(), (f"{name}: {kind}", codes))
     return list(listed.values())
@@ -180,12 +179,12 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     own_parts, value = partitions(column, str(column.name)), ordered(column)
     rng = np.random.default_rng([features.seed, 1])  # the same draws for each column, whatever was tested before
     n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
-    orders = [(p_order(order, value, rng), name) for name, order in features.orders]
+    tried = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
-        tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
-        best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
-        if best[0] * n_tests < LEVEL:
-            return best[1]
+        tried += [(p_same(codes, own), name) for name, codes in parts for _, own in own_parts]
+        p, partner = min(tried, key=features.plainness, default=(1.0, ""))
+        if p * n_tests < LEVEL:
+            return partner
     if not learned or len(features.rows) < FEWEST:
         return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)

@@ -43,7 +43,7 @@ def nearer_than_control(
         raise DataError(f"`control` must share a column with the release and the original, got {list(control.columns)}")
     if len(control) < _FEWEST:
         raise DataError(f"`control` must have at least {_FEWEST} records to judge by, got {len(control)}")
-    texts = [table[columns].astype(str).agg("\0".join, axis=1) for table in (original, control)]
+    texts = [table[columns].astype(str).fillna("").agg("\0".join, axis=1) for table in (original, control)]
     alike, twice = texts[1].isin(texts[0]), texts[0].duplicated(keep=False)
     share = len(control) / (len(control) + len(original))
     too_many = bdtrc(alike.sum() - 1, alike.sum() + twice.sum(), share) < _SAME_FILE
