@@ -57,15 +57,16 @@ def _linked(knowledge: Knowledge, links: pd.DataFrame, description: str, *, comp
     """Turn links into claims: the other persons are without one; several claims about a person share."""
     persons = np.arange(len(knowledge.known))
     rows = np.full(len(persons), -1)
-    sure, right = np.zeros(len(persons)), np.zeros(len(persons))
+    sure, right = np.zeros((2, len(persons)))
     who = knowledge.known.index.get_indexer(links["known"])
     record = knowledge.release.table.index.get_indexer(links["release"])
     count = np.bincount(who, minlength=len(persons))
     rows[who[::-1]] = record[::-1]
     sure[who] = links.get("probability", 1.0) / count[who] / _alike(knowledge)[record]
     np.add.at(right, who, (knowledge.truth[who] == record) / count[who])
-    description = f"{place_known(knowledge)}, {description}"
-    return record_outcome(knowledge, persons, rows, sure, right, description, complete=complete)
+    return record_outcome(
+        knowledge, persons, rows, sure, right, f"{place_known(knowledge)}, {description}", complete=complete
+    )
 
 
 def _alike(knowledge: Knowledge) -> IntArray:
@@ -137,8 +138,7 @@ def registration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     shared, released, background, knowledge = _distances(knowledge, rng)
     with refused():
         attack = registration_attack(released, background[0], quasi=shared, rng=rng)
-    description = "and lays the shape of the released distances on the map"
-    return _linked(knowledge, attack.links, description)
+    return _linked(knowledge, attack.links, "and lays the shape of the released distances on the map")
 
 
 #: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
@@ -168,8 +168,7 @@ def reference_sets(knowledge: Knowledge, *, rng: Generator) -> Outcome:
             raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
     if located.linkage is None:
         raise NotApplicable(f"{counted}, but they place no record")
-    description = f"and reads places off the released numbers, of which {counted}"
-    return _linked(knowledge, located.linkage.links, description)
+    return _linked(knowledge, located.linkage.links, f"and reads places off the released numbers, of which {counted}")
 
 
 def _step(distances: FloatArray) -> tuple[float | None, str]:
@@ -219,8 +218,7 @@ def multilateration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
-    description = "starts from matches of labels, and places all records by distances"
-    return _linked(knowledge, attack.links, description)
+    return _linked(knowledge, attack.links, "starts from matches of labels, and places all records by distances")
 
 
 def population(
