@@ -69,9 +69,9 @@ def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
         shown, true = (as_numbers(column) for column in (knowledge.release.table[name], knowledge.known[name]))
         if shown is None or true is None:
             continue
-        frame = pd.DataFrame({"key": group[rows], "shift": np.round(shown[rows] - true[persons], 6)})
-        several = frame[frame.duplicated("key", keep=False)].groupby("key")["shift"].nunique()
-        if len(several) and (several == 1).mean() >= _CONSTANT:
+        shifts = pd.Series(np.round(shown[rows] - true[persons], 6)).groupby(group[rows])
+        several = shifts.nunique()[shifts.size() > 1]
+        if (several == 1).mean() >= _CONSTANT:
             start = pd.Series(shown).groupby(group).transform("min").to_numpy()
             made.append(pd.factorize(np.round(shown - start, 6))[0])
     return made
@@ -119,7 +119,7 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, is_promised = table[columns], not set(columns) & set(later) and not left_out
+    cells, is_promised = table[columns], not left_out and not {*columns} & {*later}
     blank = suppressed_rows(cells, columns, "*")
     if blank.all():
         return guarantee(entry, settings)
@@ -144,12 +144,12 @@ def counted_guarantee(
     label = None if missing == "suppress" else "*"  # there the records with missing values are a class
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
-        kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
-        real = l_diversity(whole, columns, sensitive, **kind, suppressed_label=label)
+        kind = settings.get("diversity") or "distinct"
+        real = l_diversity(whole, columns, sensitive, kind=kind, c=settings.get("c") or 3.0, suppressed_label=label)
         if is_promised and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
         sentence += f"; each class has at least {real:g} values of {sensitive}"
-        sentence += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
+        sentence += "" if kind == "distinct" else f" ({kind})"
     if t:
         distance = settings.get("distance") or "equal"
         if distance == "hierarchical":

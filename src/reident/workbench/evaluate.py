@@ -179,7 +179,8 @@ def evaluate(
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
-    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
+    who = knowledge.who[knowledge.present]
+    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=who.unique())
     shared, largest, share = persons, 0.0, 0.0
     for label, known, run in _plan(knowledge, attacks, keys, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
@@ -210,7 +211,7 @@ def evaluate(
         if stop_above is not None and share > stop_above:
             break
     by_household = int((shared["above"] & ~persons["above"]).sum())
-    heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
+    heads = knowledge.known.index[knowledge.present][~who.duplicated()]
     return RiskReport(_typed(rows), shared.set_axis(heads), share, limit, by_household, skipped, outcomes)
 
 
@@ -305,8 +306,8 @@ def _shuffled(knowledge: Knowledge, seed: int) -> Knowledge:
     place = np.argsort(order)
     names = list(release.network.nodes)
     network = reordered(release.network, place, [names[row] for row in order])
-    truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
-    return knowledge.on(replace(release, table=release.table.iloc[order], network=network), truth=truth)
+    shuffled = replace(release, table=release.table.iloc[order], network=network)
+    return knowledge.on(shuffled, truth=np.append(place, -1)[knowledge.truth])
 
 
 def _placed(knowledge: Knowledge) -> Knowledge:

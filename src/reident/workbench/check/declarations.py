@@ -177,7 +177,7 @@ def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[An
     """Test whether several new columns together tell an original column, as two shares of a value do."""
     if len(names) < 2:
         return
-    shares = Features(cells[list(names)], tuple(map(str, names)), verdict.seed)
+    shares = Features(cells[list(names)], names, verdict.seed)
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
             remedy = "Leave one of them out, or declare them with --derived."

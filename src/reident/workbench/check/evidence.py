@@ -113,7 +113,7 @@ def _compare(
     role = dataset.schema.columns[name].role
     column, true = values.name, dataset.data[name]
     own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
-    groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
+    groups = [*dataset.schema.named("person"), *dataset.schema.named("household")]
     if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
         role = "quasi-identifier"  # a coordinate alone is a number that others know
     if name == geometry_of(dataset.data):
