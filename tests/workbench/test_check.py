@@ -270,6 +270,8 @@ def test_a_synthetic_table_is_judged_against_a_control():
     roles = {"quasi": ["age", "town"], "control": control}
     assert rd.check(synthetic, real, quasi=["age", "town"]).exit_code == 4
     assert rd.check(synthetic, real, **roles).exit_code == 0
+    gap = {"town": real["town"].where(real["age"] > 25)}
+    assert rd.check(synthetic, real.assign(**gap), quasi=["age", "town"], control=control.assign(**gap)).exit_code == 0
     copied = pd.concat([synthetic.iloc[60:], real.iloc[:60]], ignore_index=True)
     assert rd.check(copied, real, **roles).exit_code == 3
     real, control, synthetic = (

@@ -23,7 +23,6 @@ def _anonymiser(
 
 _points = partial(_anonymiser, "places", "points", "places")
 _distances = partial(_anonymiser, "places", "distances", "places")
-_located = partial(_anonymiser, "places", "distances", "location")
 _table = partial(_anonymiser, "table", "table", "tables")
 _network = partial(_anonymiser, "network", "network", "networks")
 
@@ -146,6 +145,7 @@ def _attack(
 
 _by_table = partial(_attack, "table", "tables", "labels")
 _by_value = partial(_attack, "table", "values", "labels sensitive")
+_by_class = partial(_attack, "table", "values", "labels unperturbed sensitive")
 _by_place, _by_network = partial(_attack, "places", "places", "points"), partial(_attack, "network", "networks", "")
 _by_distance = partial(_attack, "places", "distances", "", measure="precision")
 
@@ -153,9 +153,11 @@ _by_distance = partial(_attack, "places", "distances", "", measure="precision")
 ATTACKS = (
     _by_table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
-        usual="places table",
+        usual="places table", also="unperturbed",
     ),
-    _by_table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table"),
+    _by_table(
+        "class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table", also="unperturbed"
+    ),
     _attack(
         "table", "households", "households", "household_join", "whole households at once",
         "household risk, Hundepool et al. (2012)",
@@ -185,11 +187,11 @@ ATTACKS = (
         )
     ),
     _by_table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
-    _by_value("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
-    _by_value("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),
-    _by_value("skewness", "sensitive value made much more probable", _VANHOEF, usual="table"),
-    _by_value("similarity", "sensitive values alike in a class", _VANHOEF),
-    _by_value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
+    _by_class("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
+    _by_class("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),
+    _by_class("skewness", "sensitive value made much more probable", _VANHOEF, usual="table"),
+    _by_class("similarity", "sensitive values alike in a class", _VANHOEF),
+    _by_class("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
     _by_value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)", seconds=0.3),
     _by_value(
         "intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1", also="earlier"

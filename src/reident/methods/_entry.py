@@ -113,8 +113,8 @@ class Entry:
         The kinds of data on whose maps it stands by default, separated by blanks.
     needs : str
         Requirements, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers); of
-        a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
-        (`reident.methods.attacks.REQUIREMENTS`).
+        a release and an intruder's knowledge also "unperturbed", "points", "register", "households", "earlier",
+        "method" (`reident.methods.attacks.REQUIREMENTS`).
     seconds : float
         Its longest run, about, s: quick ones come first, and from 1 s on a map tries it only where it is named.
     by_pairs : bool

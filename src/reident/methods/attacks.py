@@ -29,7 +29,8 @@ REQUIREMENTS = {
     "points": (lambda k: k.release.has_places, "no places are released"),
     "network": (lambda k: k.release.network is not None, "no network is released"),
     "relations": (lambda k: k.network is not None, "the intruder is not said to know relations"),
-    "labels": (lambda k: bool(k.quasi), "no quasi-identifier is known"),
+    "labels": (lambda k: bool(k.compared), "no quasi-identifier is known and released"),
+    "unperturbed": (lambda k: bool(k.unperturbed), "no quasi-identifier was left as it was, generalised or rounded"),
     "sensitive": (
         lambda k: k.sensitive is not None and k.sensitive in k.release.table.columns,
         "no sensitive column is released",
@@ -69,10 +70,10 @@ def run_attack(name: str, knowledge: Knowledge, options: Mapping[str, Any] | Non
         got = "no release" if isinstance(knowledge, Knowledge) else type(knowledge).__name__
         raise ParameterError(f"`knowledge` must be a Knowledge about a release (`knowledge.on(release)`), got {got}")
     arguments = entry.arguments(options or {})
-    if reason := lacking(entry, knowledge):
-        raise NotApplicable(reason)
     if not len(knowledge.known) or not len(knowledge.release.table):
         raise NotApplicable("the release or the known file is empty")
+    if reason := lacking(entry, knowledge):
+        raise NotApplicable(reason)
     public = {public: entry.public[public].give(knowledge.public[public])
               for public in entry.public if public in knowledge.public}  # fmt: skip
     rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
@@ -112,7 +113,7 @@ def _reduced(knowledge: Knowledge, *, value: bool, place: bool) -> Knowledge:
         alike += places_of(table) if release.has_places else [np.arange(len(table))]
     ids = value_ids([knowledge.who_of(table.index), *alike])
     rows = first_rows(ids, int(ids.max()) + 1)  # in order: the classes are numbered as they appear
-    truth = np.where(knowledge.truth >= 0, ids[knowledge.truth], -1)
+    truth = np.append(ids, -1)[knowledge.truth]
     secret = [knowledge.secret.to_numpy(object)] if value and knowledge.secrets else []
     ids = value_ids([knowledge.who, truth, *secret, *known.to_numpy(object).T])
     persons, present = first_rows(ids, int(ids.max()) + 1), knowledge.present
@@ -138,5 +139,4 @@ def _surest(outcome: Outcome, knowledge: Knowledge) -> Outcome:
     summed = claims[numbers].groupby(same).transform("sum", min_count=1).clip(upper=1)
     order = np.lexsort((-summed["confidence"].to_numpy(), ~claims["present"].to_numpy(bool)))
     order = np.sort(order[~person[order].duplicated()])
-    each = claims.assign(**{name: summed[name] for name in numbers}).iloc[order]
-    return replace(outcome, claims=each.set_axis(person[order]))
+    return replace(outcome, claims=claims.assign(**summed).iloc[order].set_axis(person[order]))

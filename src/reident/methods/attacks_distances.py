@@ -18,11 +18,7 @@ from reident.tables.classes import class_ids
 _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
 
-def label_linkage(
-    knowledge: Knowledge,
-    *,
-    rng: Generator,
-) -> Outcome:
+def label_linkage(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Link by labels alone; see `reident.places.classical_linkage`."""
     shared, released, background = _labels(knowledge)
     if not shared:
@@ -32,8 +28,8 @@ def label_linkage(
     links = classical_linkage(released, background, quasi=shared, ties="random", rng=rng).links
     # Which of the records that agree is linked is a draw: it is as sure as they are few.
     alike = knowledge.agreement.counts()[knowledge.known.index.get_indexer(links["known"])]
-    links = links.assign(confidence=1 / np.maximum(alike, 1))
-    return _linked(knowledge, links, "and links by labels alone", confidence="confidence")
+    links = links.assign(probability=1 / np.maximum(alike, 1))
+    return _linked(knowledge, links, "and links by labels alone")
 
 
 def _labels(knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
@@ -57,23 +53,20 @@ def _labels(knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame
     )  # fmt: skip
 
 
-def _linked(
-    knowledge: Knowledge, links: pd.DataFrame, description: str, *, complete: bool = True,
-    confidence: str | None = None,
-) -> Outcome:  # fmt: skip
+def _linked(knowledge: Knowledge, links: pd.DataFrame, description: str, *, complete: bool = True) -> Outcome:
     """Turn links into claims: the other persons are without one; several claims about a person share."""
     persons = np.arange(len(knowledge.known))
     rows = np.full(len(persons), -1)
-    sure, right = np.zeros(len(persons)), np.zeros(len(persons))
+    sure, right = np.zeros((2, len(persons)))
     who = knowledge.known.index.get_indexer(links["known"])
     record = knowledge.release.table.index.get_indexer(links["release"])
     count = np.bincount(who, minlength=len(persons))
     rows[who[::-1]] = record[::-1]
-    by_link = links[confidence].to_numpy(float) if confidence else np.ones(len(links))
-    sure[who] = by_link / count[who] / _alike(knowledge)[record]
+    sure[who] = links.get("probability", 1.0) / count[who] / _alike(knowledge)[record]
     np.add.at(right, who, (knowledge.truth[who] == record) / count[who])
-    description = f"{place_known(knowledge)}, {description}"
-    return record_outcome(knowledge, persons, rows, sure, right, description, complete=complete)
+    return record_outcome(
+        knowledge, persons, rows, sure, right, f"{place_known(knowledge)}, {description}", complete=complete
+    )
 
 
 def _alike(knowledge: Knowledge) -> IntArray:
@@ -138,19 +131,14 @@ def common_subgraph(
     return _linked(knowledge, attack.links, description, complete=attack.is_optimal)
 
 
-def registration(
-    knowledge: Knowledge,
-    *,
-    rng: Generator,
-) -> Outcome:
+def registration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Lay the shape of the released distances on the known places; see `reident.location.registration_attack`."""
     from reident.location.registration import registration_attack
 
     shared, released, background, knowledge = _distances(knowledge, rng)
     with refused():
         attack = registration_attack(released, background[0], quasi=shared, rng=rng)
-    description = "and lays the shape of the released distances on the map"
-    return _linked(knowledge, attack.links, description, confidence="probability")
+    return _linked(knowledge, attack.links, "and lays the shape of the released distances on the map")
 
 
 #: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
@@ -180,8 +168,7 @@ def reference_sets(knowledge: Knowledge, *, rng: Generator) -> Outcome:
             raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
     if located.linkage is None:
         raise NotApplicable(f"{counted}, but they place no record")
-    description = f"and reads places off the released numbers, of which {counted}"
-    return _linked(knowledge, located.linkage.links, description, confidence="probability")
+    return _linked(knowledge, located.linkage.links, f"and reads places off the released numbers, of which {counted}")
 
 
 def _step(distances: FloatArray) -> tuple[float | None, str]:
@@ -231,8 +218,7 @@ def multilateration(knowledge: Knowledge, *, rng: Generator) -> Outcome:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     with refused():
         attack = multilateration_attack(released, links, background[0], quasi=shared, rng=rng)
-    description = "starts from matches of labels, and places all records by distances"
-    return _linked(knowledge, attack.links, description, confidence="probability")
+    return _linked(knowledge, attack.links, "starts from matches of labels, and places all records by distances")
 
 
 def population(

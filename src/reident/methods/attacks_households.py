@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from reident.methods.nearest import Near, nearest_among, posterior
 from reident.methods.outcome import NotApplicable, Outcome, record_outcome
 from reident.methods.release import Knowledge, have_places, own_numbers, places_of, value_ids
 from reident.places.points import unit_vectors
-from reident.tables.classes import class_ids, class_rows, first_rows, kinds_of
+from reident.tables.classes import class_rows, first_rows, kinds_of
 
 #: How much the shares of sizes may differ, together, of households and of records released together.
 _ALIKE = 0.1
@@ -66,22 +66,17 @@ def together(knowledge: Knowledge) -> Together | None:
     if by_place:
         if not (release.has_places and knowledge.has_places):
             return None
-        groups = _at_one_place(release.table)
+        groups = np.where(have_places(release.table), value_ids(places_of(release.table)), -1)
         if np.bincount(groups[groups >= 0], minlength=1).max() < 2:
             return None
-        places = _at_one_place(knowledge.known)  # a household may live at two places, and is released at two
-        homes = np.where(places < 0, -1, class_ids([homes, np.maximum(places, 0)])[0])
-        homes[homes >= 0] = np.unique(homes[homes >= 0], return_inverse=True)[1]
+        homes = value_ids([homes, *places_of(knowledge.known)])  # one that lives at two places is released at two
+        homes = pd.factorize(np.where(have_places(knowledge.known), homes, np.nan))[0]
         if homes.max(initial=-1) < 0:
             return None
     else:
         groups = own_numbers(release.table[key])
     kinds = kinds_of(homes, knowledge.agreement.groups)
     return Together(homes, groups, kinds, _copies(knowledge, homes, groups, kinds), by_place)
-
-
-def _at_one_place(table: pd.DataFrame) -> IntArray:
-    return np.where(have_places(table), value_ids(places_of(table)), -1)
 
 
 def _copies(
@@ -140,20 +135,18 @@ def household_join(knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome
     if knowledge.release.has_places and knowledge.has_places:
         heads, of_head = np.unique(households.homes[persons], return_index=True, return_inverse=True)[1:]
         near, weights = _nearest(knowledge, households, persons[heads])
-        everyone = Near(
-            knowledge, persons, near.rows[of_head], near.gaps[of_head], near.sizes[of_head], near.classes, near.cut
-        )
-        description = f"{place_known(knowledge)}, and the members of each household"
-        return everyone.outcome(weights[of_head], description)
+        everyone = replace(near.part(of_head), persons=persons)
+        return everyone.outcome(weights[of_head], f"{place_known(knowledge)}, and the members of each household")
     columns = ", ".join(map(str, knowledge.unperturbed)) or "who"
     kinds, first = households.kinds[households.homes[persons]], _first_rows(households.groups)
     fits = households.fits()
     rows = np.array([first[groups[0]] if groups.size else -1 for groups in fits])[kinds]
     sure = 1 / households.copies.groupby(level=0).sum().reindex(kinds, fill_value=1).to_numpy()
-    truth = knowledge.truth[persons]
-    right = sure * (households.copies_in(kinds, np.where(truth >= 0, households.groups[truth], -2)) > 0)
-    description = f"the intruder knows {columns} of all members of a household"
-    return record_outcome(knowledge, persons, rows, sure, right, description)
+    own = np.append(households.groups, -2)[knowledge.truth[persons]]
+    right = sure * (households.copies_in(kinds, own) > 0)
+    return record_outcome(
+        knowledge, persons, rows, sure, right, f"the intruder knows {columns} of all members of a household"
+    )
 
 
 def _first_rows(groups: IntArray) -> IntArray:
@@ -181,9 +174,7 @@ def _nearest(knowledge: Knowledge, households: Together, heads: IntArray) -> tup
 
 def _middle(table: pd.DataFrame, numbers: IntArray) -> FloatArray:
     """Return the mean direction of the places that share each number; NaN without any."""
-    vectors = unit_vectors(*places_of(table))
-    is_located = np.isfinite(vectors).all(axis=1) & (numbers >= 0)
-    n = int(numbers.max(initial=-1)) + 1
-    sums = np.column_stack([np.bincount(numbers[is_located], vectors[is_located, j], minlength=n) for j in range(3)])
-    length = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.divide(sums, length, out=np.full_like(sums, np.nan), where=length > 0)
+    vectors = pd.DataFrame(unit_vectors(*places_of(table)))
+    middle = vectors.groupby(numbers).mean().reindex(range(int(numbers.max(initial=-1)) + 1)).to_numpy()
+    length = np.linalg.norm(middle, axis=1, keepdims=True)
+    return np.divide(middle, length, out=np.full_like(middle, np.nan), where=length > 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import numpy as np
@@ -46,12 +46,10 @@ def neighbourhood(knowledge: Knowledge) -> Outcome:
     )  # fmt: skip
 
 
-def _surroundings(network: Network) -> list[tuple[int, ...]]:
-    degrees = network.degrees
-    return [
-        tuple(np.sort(degrees[network.indices[a:b]]).tolist())
-        for a, b in zip(network.indptr[:-1], network.indptr[1:], strict=True)
-    ]
+def _surroundings(network: Network) -> list[bytes]:
+    """Return the degrees of each node's neighbours, in order."""
+    neighbours = np.split(network.indices, network.indptr[1:-1])
+    return [np.sort(network.degrees[near]).tobytes() for near in neighbours]
 
 
 def _picked(knowledge: Knowledge, background: IntArray, released: IntArray, mark: str) -> Outcome:
@@ -65,14 +63,12 @@ def _picked(knowledge: Knowledge, background: IntArray, released: IntArray, mark
     return record_outcome(knowledge, np.arange(len(background)), rows, confidence, right, description)
 
 
-def _mapped(knowledge: Knowledge, node_of: Mapping[Any, Any], persons: IntArray, description: str) -> Outcome:
-    """Turn the released node of each known person, both by row, into claims about some persons."""
-    nodes = np.array([node_of.get(person, -1) for person in persons], dtype=np.int64)
-    return record_outcome(knowledge, persons, nodes, 1.0, None, description)
-
-
-def _turned(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
-    return {value: key for key, value in mapping.items()}
+def _mapped(
+    knowledge: Knowledge, nodes: Iterable[Any], found: Iterable[Any], persons: IntArray, description: str
+) -> Outcome:  # fmt: skip
+    """Turn released nodes and the persons found in them, both by row, into claims about some persons."""
+    node_of = pd.Series(list(nodes), list(found), dtype=np.int64).reindex(persons, fill_value=-1)
+    return record_outcome(knowledge, persons, node_of.to_numpy(), 1.0, None, description)
 
 
 def coalition(
@@ -105,7 +101,7 @@ def coalition(
     if not linked:
         raise NotApplicable(f"no coalition of {size} friends could tell a neighbour from the others")
     description = f"{size} friends know their own relations and degrees, and that all of them are in the network"
-    return _mapped(knowledge, node_of, np.array(sorted(linked)), description)
+    return _mapped(knowledge, node_of.values(), node_of, np.array(sorted(linked)), description)
 
 
 def _friends(network: Network, size: int, rng: Generator) -> list[int]:
@@ -135,8 +131,9 @@ def propagation(
     Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
     """
     seeds, judged = _known_seeds(knowledge, both_networks(knowledge)[1], n_seeds, rng)
-    description = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
-    return _propagated(knowledge, seeds, judged, description)
+    return _propagated(
+        knowledge, seeds, judged, f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
+    )
 
 
 def _known_seeds(
@@ -160,7 +157,7 @@ def _propagated(knowledge: Knowledge, seeds: dict[Any, Any], persons: IntArray, 
     from reident.networks.propagation import propagate
 
     found = propagate(*both_networks(knowledge), seeds).mapping if seeds else {}
-    return _mapped(knowledge, _turned(found), persons, description)
+    return _mapped(knowledge, found, found.values(), persons, description)
 
 
 def passive(
@@ -182,7 +179,7 @@ def passive(
     with refused():
         attack = passive_attack(released, background, seeds, rng=rng)
     description = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
-    return _mapped(knowledge, _turned(attack.mapping), judged, description)
+    return _mapped(knowledge, attack.mapping, attack.mapping.values(), judged, description)
 
 
 def seedless_propagation(
@@ -203,8 +200,7 @@ def seedless_propagation(
     released, background = both_networks(knowledge)
     with refused():
         seeds = dict(find_seeds(released, background, method=method, n=_HUBS, rng=rng).mapping)
-    description = "the intruder knows relations, and no node"
-    return _propagated(knowledge, seeds, np.arange(background.n_nodes), description)
+    return _propagated(knowledge, seeds, np.arange(background.n_nodes), "the intruder knows relations, and no node")
 
 
 def edge_disclosure(knowledge: Knowledge, *, rng: Generator) -> Outcome:
@@ -231,5 +227,4 @@ def edge_disclosure(knowledge: Knowledge, *, rng: Generator) -> Outcome:
          "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
         index=[f"{a} - {b}" for a, b in zip(u, v, strict=True)],
     )  # fmt: skip
-    description = "the intruder knows the degrees of two persons in the release"
-    return Outcome(claims, "link", description, proven=True)
+    return Outcome(claims, "link", "the intruder knows the degrees of two persons in the release", proven=True)

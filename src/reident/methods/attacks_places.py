@@ -32,16 +32,18 @@ def nearest_place(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     How sure the claim is follows from the gaps themselves: the size of normal noise that makes the release likeliest.
     """
     near = near_places(knowledge, rng)
-    description = f"{place_known(knowledge)}, not the method, and takes the nearest place of the same labels"
-    return near.outcome(posterior(near, 2), description)
+    return near.outcome(
+        posterior(near, 2), f"{place_known(knowledge)}, not the method, and takes the nearest place of the same labels"
+    )
 
 
 def place_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     """Give every known person another released place of the same labels, all together as near as possible."""
     near = near_places(knowledge, rng)
     weights = law(near) if law_of(knowledge) else posterior(near, 2)
-    description = f"{place_known(knowledge)} of all persons, and assigns the places one to one"
-    return near.outcome(weights, description, one_to_one=True)
+    return near.outcome(
+        weights, f"{place_known(knowledge)} of all persons, and assigns the places one to one", one_to_one=True
+    )
 
 
 def known_mask(knowledge: Knowledge, *, rng: Generator) -> Outcome:
@@ -49,8 +51,7 @@ def known_mask(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     if not law_of(knowledge):
         raise NotApplicable(f"the law by which {knowledge.release.method!r} moves places is not known")
     near = near_places(knowledge, rng, k=256)
-    description = f"{place_known(knowledge)}, and the method with its parameters"
-    return near.outcome(law(near), description)
+    return near.outcome(law(near), f"{place_known(knowledge)}, and the method with its parameters")
 
 
 #: Places closer than this are one, km.
@@ -141,8 +142,9 @@ def spatial_k(knowledge: Knowledge, *, rng: Generator) -> Outcome:
             near = cKDTree(homes[fits]).query_ball_point(released[rows[of_class]], chord[of_class])
             counts[of_class] = [len(np.unique(unit[fits[close]])) for close in near]
     sure = 1 / np.maximum(counts, 1)
-    description = "and is left with all who live as near to a released place as its own person"
-    assumption = f"{place_known(knowledge)}, {description}"
+    assumption = (
+        f"{place_known(knowledge)}, and is left with all who live as near to a released place as its own person"
+    )
     return record_outcome(knowledge, persons, rows, sure, sure, assumption, proven=True)
 
 
@@ -163,8 +165,7 @@ def repeated_masks(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    description = f"follows records through {len(tables)} releases"
-    return nearest_to(knowledge, common, mean, rng, description)
+    return nearest_to(knowledge, common, mean, rng, f"follows records through {len(tables)} releases")
 
 
 def nearest_to(

@@ -8,36 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from pandas.api.types import is_numeric_dtype
 
-from reident.base import Choice, FloatArray, Whole, is_numeric, quiet, ratio
+from reident.base import Choice, Whole, is_numeric, quiet, ratio
 from reident.methods.nearest import near_records, posterior
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, record_outcome, refused
 from reident.methods.release import Knowledge, Release
+from reident.methods.utilities import covered
 from reident.tables.agreement import agreement, compare_columns
 from reident.tables.classes import class_ids, first_rows
 from reident.tables.record_linkage import link_records
-
-
-def _listed(columns: Any) -> str:
-    return ", ".join(map(str, columns))
-
-
-def needs_table(knowledge: Knowledge) -> list[str]:
-    """Return the released quasi-identifiers, or raise `NotApplicable` if there is none to compare."""
-    columns = list(knowledge.compared)
-    if not columns:
-        raise NotApplicable("no quasi-identifier is released")
-    return columns
-
-
-def needs_unperturbed(knowledge: Knowledge) -> list[str]:
-    """Return the quasi-identifiers that were left as they were, generalised or rounded, or raise `NotApplicable`."""
-    needs_table(knowledge)
-    columns = knowledge.unperturbed
-    if not columns:
-        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
-    return columns
 
 
 def exact_join(knowledge: Knowledge) -> Outcome:
@@ -48,7 +27,7 @@ def exact_join(knowledge: Knowledge) -> Outcome:
     The simplest intruder. All values count, none is too rare; a suppressed record is in no class. Columns in which true
     pairs do not agree (noise, swapping) are left out: an intruder who knows the method knows them.
     """
-    columns = needs_unperturbed(knowledge)
+    columns = knowledge.unperturbed
     agreement = knowledge.agreement
     counts = agreement.counts()
     persons = np.arange(len(counts))
@@ -59,8 +38,7 @@ def exact_join(knowledge: Knowledge) -> Outcome:
     row_of = first_rows(agreement.classes, len(agreement.sizes) + 1)  # one more for suppressed records
     rows[some] = row_of[agreement.members[agreement.starts[:-1][some]]]
     description = f"{knows(columns)}, and joins by equality"
-    rows = rows[agreement.groups]
-    return record_outcome(knowledge, persons, rows, confidence, right, description, proven=True)
+    return record_outcome(knowledge, persons, rows[agreement.groups], confidence, right, description, proven=True)
 
 
 def class_risk(knowledge: Knowledge) -> Outcome:
@@ -70,11 +48,13 @@ def class_risk(knowledge: Knowledge) -> Outcome:
     -----
     El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
     """
-    columns = needs_unperturbed(knowledge)
+    columns = knowledge.unperturbed
     ids, n = class_ids([knowledge.compared[column].record_codes for column in columns])
     persons, rows = knowledge.pairs()
     sure = 1 / np.bincount(ids, minlength=n)[ids[rows]]
-    description = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
+    description = (
+        f"the intruder knows the labels that {', '.join(map(str, columns))} have in the person's released record"
+    )
     return record_outcome(knowledge, persons, rows, sure, sure, description, proven=True)
 
 
@@ -86,7 +66,6 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
     A record is as safe as the number of persons of the register who agree with it; no person needs to be known to be in
     the file. A register that lacks persons overstates the risk.
     """
-    needs_table(knowledge)
     register = knowledge.register
     assert register is not None
     shared = [column for column in knowledge.unperturbed if column in register.columns]
@@ -101,7 +80,7 @@ def register_join(release: Release, knowledge: Knowledge) -> Outcome:
         {"claim": None, "confidence": sure, "right": sure, "base": 1 / len(register), "present": True},
         index=release.table.index[rows],
     )
-    description = f"the intruder has a register of {len(register)} persons with {_listed(shared)}"
+    description = f"the intruder has a register of {len(register)} persons with {', '.join(map(str, shared))}"
     return Outcome(claims, "identity", description, proven=True)
 
 
@@ -121,10 +100,11 @@ def record_assignment(knowledge: Knowledge, *, rng: Generator) -> Outcome:
 
 
 def _nearest(knowledge: Knowledge, rng: Generator, description: str, *, one_to_one: bool = False) -> Outcome:
-    columns = needs_table(knowledge)
+    columns = list(knowledge.compared)
     near, n_numbers = near_records(knowledge, rng)
-    description = f"{knows(columns)}, and {description}"
-    return near.outcome(posterior(near, n_numbers, power=1), description, one_to_one=one_to_one)
+    return near.outcome(
+        posterior(near, n_numbers, power=1), f"{knows(columns)}, and {description}", one_to_one=one_to_one
+    )
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.
@@ -136,42 +116,28 @@ def _as_numbers(knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
-    columns = needs_table(knowledge)
-    is_number = {column: is_numeric(knowledge.known[column]) for column in columns}
-    n = sum(1 if is_number[column] else knowledge.known[column].nunique() for column in columns)
+    columns = list(knowledge.compared)
+    n = sum(1 if is_numeric(column) else column.nunique() for _, column in knowledge.known[columns].items())
     if n > _MOST_COLUMNS:
         raise NotApplicable(
             f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
             "compares them all"
         )
-    numbers = {}
-    released_numbers = {}
+    numbers, released_numbers = {}, {}
     for column in columns:
-        known, released = knowledge.known[column], knowledge.release.table[column]
-        values = np.sort(known.dropna().unique()) if is_numeric_dtype(known) else known.dropna().unique()
-        read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
-        shares = ratio(read, read.sum(axis=1, keepdims=True))
-        if is_number[column]:
-            numbers[column] = known.to_numpy(float)
-            exact = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
-            released_numbers[column] = np.where(np.isfinite(exact), exact, shares @ values.astype(float))
+        known, released = knowledge.known[column], knowledge.release.table[column].astype(object)
+        tree, values = knowledge.hierarchies.get(column), pd.Index(known.dropna().unique())
+        if is_numeric(known):
+            read = pd.to_numeric(released, errors="coerce").to_numpy(float, copy=True)
+            is_label = ~np.isfinite(read)
+            shares, codes = covered(values, released[is_label], tree, missing=True)
+            read[is_label] = (values.to_numpy(float) @ shares)[codes]
+            numbers[column], released_numbers[column] = known.to_numpy(float), read
             continue
-        for value, share in zip(values, shares.T, strict=True):
-            numbers[f"{column}={value}"], released_numbers[f"{column}={value}"] = (
-                (known == value).to_numpy(float),
-                share,
-            )
+        shares, codes = covered(values, released, tree, missing=True)
+        numbers |= {f"{column}={value}": (known == value).to_numpy(float) for value in values}
+        released_numbers |= {f"{column}={value}": share[codes] for value, share in zip(values, shares, strict=True)}
     return pd.DataFrame(numbers, knowledge.known.index), pd.DataFrame(released_numbers, knowledge.release.table.index)
-
-
-def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
-    from reident.tables.labels import LabelReader
-
-    codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
-    if len(values) * len(labels) > 50_000_000 or (is_numeric_dtype(released) and len(labels) > 1000):
-        return np.zeros((len(released), len(values)))
-    covered = LabelReader(values, labels, hierarchy).cover().astype(float).T
-    return covered[codes]
 
 
 def _telling(known: pd.DataFrame, released: pd.DataFrame) -> tuple[list[str], bool]:
@@ -213,11 +179,10 @@ def _link(knowledge: Knowledge, rng: Generator, distance: Any) -> Outcome:
         raise NotApplicable("none of the known persons is in the release")
     with refused():
         links = link_records(known, released, columns=columns, distance=distance, truth=truth, ties="share").links
-    right, sure = np.nan_to_num(links["credit"].to_numpy(float)), 1 / links["n_nearest"].to_numpy(float)
+    sure, right = 1 / links["n_nearest"], links["credit"].fillna(0.0)
     claims = claims_about(knowledge, persons, links["known"], sure, right, 1 / len(released))
     by = distance if isinstance(distance, str) else "a learned distance"
-    description = f"{knows(knowledge.compared)}, and takes the record nearest by {by}"
-    return Outcome(claims, "identity", description)
+    return Outcome(claims, "identity", f"{knows(knowledge.compared)}, and takes the record nearest by {by}")
 
 
 #: Pairs of records whose match weights are computed.
@@ -251,7 +216,7 @@ def learned_linkage(
     columns, complete = _telling(known, released)
     if not complete:
         raise NotApplicable("numbers are missing")
-    if len(columns) < 2 or len(columns) > 8 or len(persons) < 2 * n_training:
+    if not 2 <= len(columns) <= 8 or len(persons) < 2 * n_training:
         raise NotApplicable(
             f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs (twice `n_training`), got "
             f"{len(columns)} and {len(persons)}"
@@ -281,7 +246,7 @@ def nearest_in_class(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     -----
     Holohan et al. (2017), section V-B, with every noisy column taken together.
     """
-    columns = needs_table(knowledge)
+    columns = list(knowledge.compared)
     noisy = [column for column in columns if column not in knowledge.unperturbed]
     if not noisy or len(noisy) == len(columns):
         raise NotApplicable("it needs columns that form classes and others with noise inside them")
@@ -290,5 +255,6 @@ def nearest_in_class(knowledge: Knowledge, *, rng: Generator) -> Outcome:
     agrees = knowledge.agreement.holds(persons, near.rows.ravel()).reshape(near.rows.shape)
     rows, gaps = np.where(agrees, near.rows, -1), np.where(agrees, near.gaps, np.inf)
     inside = replace(near, rows=rows, gaps=gaps, sizes=near.sizes * agrees, cut=np.zeros_like(near.cut))
-    description = f"{knows(columns)}, and takes the nearest value of the class"
-    return inside.outcome(posterior(inside, len(noisy), power=1), description)
+    return inside.outcome(
+        posterior(inside, len(noisy), power=1), f"{knows(columns)}, and takes the nearest value of the class"
+    )

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.random import Generator
 
 from reident.base import BoolArray, FloatArray, IntArray, Real, Whole, quiet
-from reident.methods.attacks_tables import needs_table, needs_unperturbed
 from reident.methods.outcome import NotApplicable, Outcome, claims_about, knows, refused
 from reident.methods.release import Knowledge, Release
 from reident.tables.agreement import KEPT
@@ -26,41 +25,36 @@ class _Shares:
     commonest first; among equally common ones the first in the order of the values.
     """
 
+    knowledge: Knowledge
     spread: pd.DataFrame  # "row", "code" of the value, "count", "total" of the row, "share"
     of: IntArray  # the row of each person
     prior: FloatArray
     labels: pd.Index
     truth: IntArray
     kept: bool  # whether released values are the persons' own
-    description: str
 
     def of_persons(self, chosen: pd.DataFrame) -> tuple[IntArray, FloatArray]:
         """Return the value chosen for the row of each person, -1 for none, and its share."""
         each = chosen.set_index("row").reindex(self.of)
         return each["code"].fillna(-1).to_numpy(np.int64), each["share"].fillna(0.0).to_numpy(float)
 
-    def outcome(
-        self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, description: str, base: Any = None
-    ) -> Outcome:
+    def outcome(self, claim: IntArray, confidence: FloatArray, description: str, base: Any = None) -> Outcome:
         """Return claims of values (codes, -1 for none) about each person with their confidence."""
         is_claimed = claim >= 0
         labels = np.where(is_claimed, self.labels.to_numpy(object)[claim], None)
-        right = np.where(is_claimed, self.truth == claim, 0.0)
         base = np.where(is_claimed, self.prior[claim], self.prior.max()) if base is None else base
-        return self.claimed(knowledge, labels, np.where(is_claimed, confidence, 0.0), right, base, description)
+        return self.claimed(labels, confidence, is_claimed & (self.truth == claim), base, description)
 
-    def claimed(
-        self, knowledge: Knowledge, claim: Any, confidence: Any, right: Any, base: Any, description: str
-    ) -> Outcome:
+    def claimed(self, claim: Any, confidence: Any, right: Any, base: Any, description: str) -> Outcome:
         """Return claims with the confidence that the released values prove, compared to guessing if perturbed."""
-        claims = claims_about(knowledge, np.arange(len(self.of)), claim, confidence, right, base)
+        claims = claims_about(self.knowledge, np.arange(len(self.of)), claim, confidence, right, base)
         claims = claims if self.kept else claims.assign(control=claims["base"])
-        return Outcome(claims, "attribute", f"{self.description}, and {description}", proven=self.kept)
+        assumption = f"{knows(self.knowledge.unperturbed)}, and {description}"
+        return Outcome(claims, "attribute", assumption, proven=self.kept)
 
 
 def _shares(knowledge: Knowledge) -> _Shares:
     """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
-    needs_unperturbed(knowledge)
     sensitive = str(knowledge.sensitive)
     return knowledge.once(f"shares of {sensitive}", lambda: _weighed(knowledge, sensitive))
 
@@ -86,7 +80,7 @@ def _weighed(knowledge: Knowledge, sensitive: str) -> _Shares:
     is_held = truth[persons] >= 0  # else the release has no such value: it is generalised
     own = truth[persons][is_held] == codes[records][is_held]
     kept = not own.size or own.mean() >= KEPT
-    return _Shares(spread, of, prior, values, truth, kept, knows(knowledge.unperturbed))
+    return _Shares(knowledge, spread, of, prior, values, truth, kept)
 
 
 def _is_secret(values: Any, knowledge: Knowledge) -> BoolArray:
@@ -106,15 +100,13 @@ def homogeneity(knowledge: Knowledge) -> Outcome:
     """
     shares = _shares(knowledge)
     whole = shares.of_persons(shares.spread[shares.spread["share"] == 1])
-    return shares.outcome(knowledge, *whole, "claims a value where all agree")
+    return shares.outcome(*whole, "claims a value where all agree")
 
 
 def modal_value(knowledge: Knowledge) -> Outcome:
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
     shares = _shares(knowledge)
-    return shares.outcome(
-        knowledge, *shares.of_persons(shares.spread.drop_duplicates("row")), "claims the commonest value"
-    )
+    return shares.outcome(*shares.of_persons(shares.spread.drop_duplicates("row")), "claims the commonest value")
 
 
 def skewness(
@@ -132,7 +124,7 @@ def skewness(
     spread = shares.spread.assign(gain=shares.spread["share"] - shares.prior[shares.spread["code"]])
     best = spread.sort_values(["row", "gain", "code"], ascending=[True, False, True]).drop_duplicates("row")
     chosen = shares.of_persons(best[best["gain"] >= min_gain])
-    return shares.outcome(knowledge, *chosen, f"claims a value that becomes more probable by {min_gain:g}")
+    return shares.outcome(*chosen, f"claims a value that becomes more probable by {min_gain:g}")
 
 
 def similarity(
@@ -177,7 +169,7 @@ def similarity(
     true_numbers = numbers[shares.truth]
     right = np.where(close & (shares.truth >= 0), (true_numbers >= low) & (true_numbers <= high), 0.0)
     description = f"claims an interval where all values lie within {width:.0%} of the range"
-    return shares.claimed(knowledge, claim, np.where(close, count / total, 0.0), right, base, description)
+    return shares.claimed(claim, np.where(close, count / total, 0.0), right, base, description)
 
 
 def background_knowledge(
@@ -207,8 +199,9 @@ def background_knowledge(
     claim, confidence = shares.of_persons(last)
     found = np.isin(n * shares.of + shares.truth, n * spread["row"] + spread["code"]) & (shares.truth >= 0)
     guess = np.sort(shares.prior[np.unique(shares.spread["code"])])[::-1][: excluded + 1].sum()
-    description = f"rules out {excluded} wrong value(s) of each person"
-    return shares.outcome(knowledge, np.where(found, shares.truth, claim), confidence, description, guess)
+    return shares.outcome(
+        np.where(found, shares.truth, claim), confidence, f"rules out {excluded} wrong value(s) of each person", guess
+    )
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
@@ -221,7 +214,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> O
     """
     from reident.tables.intersection import intersection_attack
 
-    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
+    columns, sensitive = list(knowledge.compared), str(knowledge.sensitive)
     others = knowledge.earlier
     if not others and knowledge.repeat is not None:
         rows = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
@@ -235,16 +228,15 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: Generator) -> O
             tables, knowledge.known[columns], quasi=columns, sensitive=sensitive,
             hierarchies={c: h for c, h in knowledge.hierarchies.items() if c in columns},
         )  # fmt: skip
-    guess, confidence = attack.table["guess"].astype(object), attack.table["posterior"].fillna(0).to_numpy(float)
+    guess = attack.table["guess"].astype(object)
     prior = tables[0][sensitive].value_counts(normalize=True)
     true_texts, guessed_texts = common_texts(with_gaps(knowledge.secret), guess)
     is_secret = _is_secret(guess, knowledge)
-    guess, confidence = guess.where(is_secret, None), np.where(is_secret, confidence, 0.0)
+    guess, confidence = guess.where(is_secret, None), attack.table["posterior"].where(is_secret).fillna(0.0)
     right = (true_texts.to_numpy() == guessed_texts.to_numpy()) * is_secret.astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess, confidence, right, base)
-    description = f"{knows(columns)}, and that the person is in all {len(tables)} releases"
-    return Outcome(claims, "attribute", description)
+    return Outcome(claims, "attribute", f"{knows(columns)}, and that the person is in all {len(tables)} releases")
 
 
 def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generator) -> Outcome:
@@ -258,7 +250,7 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generato
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    columns, sensitive = needs_table(knowledge), str(knowledge.sensitive)
+    columns, sensitive = list(knowledge.compared), str(knowledge.sensitive)
     rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
     target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
     if not 2 <= len(values) <= 50:
@@ -291,20 +283,16 @@ def attribute_inference(release: Release, knowledge: Knowledge, *, rng: Generato
             left_out = shares(sampled[folds != part], who)
             control[who] = left_out.argmax(axis=1) == truth[who]
     claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
-    description = f"{knows(columns)}, and trains a forest on the release"
-    return Outcome(claims.assign(control=control), "attribute", description)
+    return Outcome(claims.assign(control=control), "attribute", f"{knows(columns)}, and trains a forest on the release")
 
 
 def _features(
     knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
-    released_values, background = [], []
+    released, known = knowledge.release.table[columns].copy(), knowledge.known[columns].copy()
     for column in columns:
-        known, released = knowledge.known[column], knowledge.release.table[column]
-        if all(pd.api.types.is_numeric_dtype(values) for values in (known, released)):
-            released_values.append(released.to_numpy(float)[rows])
-            background.append(known.to_numpy(float)[persons])
+        if all(pd.api.types.is_numeric_dtype(table[column]) for table in (known, released)):
             continue
         compared = knowledge.compared[column]
         label_of = compared.label_of
@@ -312,6 +300,6 @@ def _features(
             assert compared.covers is not None
             frequent = np.bincount(compared.record_codes, minlength=compared.covers.shape[1])
             label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
-        released_values.append(compared.record_codes[rows].astype(float))
-        background.append(label_of[compared.person_codes[persons]].astype(float))
-    return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (released_values, background))  # type: ignore[return-value]
+        released[column], known[column] = compared.record_codes, label_of[compared.person_codes]
+    tables = released.iloc[rows], known.iloc[persons]
+    return tuple(np.nan_to_num(table.to_numpy(float), nan=-1.0) for table in tables)  # type: ignore[return-value]

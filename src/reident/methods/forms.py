@@ -52,18 +52,15 @@ def _points(data: Any, table: pd.DataFrame) -> Any:
     return gpd.GeoDataFrame(table.drop(columns=[LAT, LON]), geometry=points).to_crs(data.crs)
 
 
-def _named(attribute: str, parameter: str, columns: str) -> Callable[[Any, Any], list[str]]:
-    """Return a finder of the columns of a role; data without one lack an argument of the method."""
-
-    def find_columns(data: Any, _: Any) -> list[str]:
-        if not getattr(data, attribute):
-            raise ParameterError(f"`{parameter}` must name {columns}, got none")
-        return list(getattr(data, attribute))
-
-    return find_columns
+def _needed(columns: Sequence[str], parameter: str, kind: str) -> list[str]:
+    """Return the columns of a role; data without one lack an argument of the method."""
+    if not columns:
+        raise ParameterError(f"`{parameter}` must name {kind}, got none")
+    return list(columns)
 
 
-_numeric = _named("numeric", "quasi", "a numeric column")
+def _numeric(data: Any, _: Any) -> list[str]:
+    return _needed(data.numeric, "quasi", "a numeric column")
 
 
 def _sensitive(data: Any, options: Options) -> str | None:
@@ -81,9 +78,9 @@ ARGUMENTS = {
     "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
     "columns": _numeric,
     "groups": _numeric,
-    "quasi": _named("quasi", "quasi", "the columns that are protected"),
+    "quasi": lambda data, _: _needed(data.quasi, "quasi", "the columns that are protected"),
     "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
-    "epsilon_quasi": _named("epsilon_quasi", "epsilon_quasi", "a column"),
+    "epsilon_quasi": lambda data, _: _needed(data.epsilon_quasi, "epsilon_quasi", "a column"),
     "hierarchies": lambda data, _: data.hierarchies,
     "sensitive": _sensitive,
     "graph": lambda data, _: data.network,
@@ -225,7 +222,7 @@ def _read_table(returned: Any, data: Any) -> Parameters | None:
         return None
     if table is not returned and hasattr(returned, "source"):
         table = table.set_axis(data.table.index[returned.source])
-        table = table.loc[data.table.index[data.table.index.isin(table.index)]]
+        table = table.loc[data.table.index.intersection(table.index, sort=False)]
     return {"table": table}
 
 

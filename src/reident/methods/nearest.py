@@ -59,37 +59,29 @@ class Near:
     classes: IntArray
     cut: BoolArray
 
-    def part(self, which: slice) -> Near:
-        """Return the same of some of the persons."""
+    def part(self, which: Any) -> Near:
+        """Return the same of some of the persons, by a slice or their places."""
         return replace(
             self, **{name: getattr(self, name)[which] for name in ("persons", "rows", "gaps", "sizes", "cut")}
         )
-
-    def is_true(self) -> FloatArray:
-        """Return for each candidate whether the person's record is among those it stands for."""
-        true_rows = self.knowledge.truth[self.persons]
-        true_classes = np.where(true_rows >= 0, self.classes[true_rows], -2)
-        return ((self.rows >= 0) & (self.classes[self.rows] == true_classes[:, None])).astype(float)
 
     def outcome(self, weights: FloatArray, assumption: str, *, one_to_one: bool = False) -> Outcome:
         """Claim for each person the likeliest candidate, or that of the likeliest assignment of all one to one.
 
         Weights are of all the records that a candidate stands for together. Ties share.
         """
-        size, is_true = np.maximum(self.sizes, 1), self.is_true()
-        each = weights / size
-        if one_to_one:
-            assigned = assign(self, weights)
-            chosen = np.arange(len(assigned)), np.maximum(assigned, 0)
-            rows = np.where(assigned >= 0, self.rows[chosen], -1)
-            right = np.where(assigned >= 0, is_true[chosen] / size[chosen], 0.0)
-            return record_outcome(self.knowledge, self.persons, rows, each[chosen], right, assumption)
+        each = weights / np.maximum(self.sizes, 1)
         best = each.max(axis=1)
-        top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
-        tied = (top * self.sizes).sum(axis=1)
-        right = (top * is_true).sum(axis=1) / np.maximum(tied, 1)
-        confidence = ratio(best, weights.sum(axis=1))
-        rows = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
+        if one_to_one:
+            top = assign(self, weights)
+            confidence = (each * top).max(axis=1)
+        else:
+            top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
+            confidence = ratio(best, weights.sum(axis=1))
+        truth = self.knowledge.truth[self.persons][:, None]
+        is_true = top & (truth >= 0) & (self.classes[self.rows] == self.classes[truth])
+        right = is_true.sum(axis=1) / np.maximum((top * self.sizes).sum(axis=1), 1)
+        rows = np.where(top.any(axis=1), self.rows[np.arange(len(top)), (each * top).argmax(axis=1)], -1)
         return record_outcome(self.knowledge, self.persons, rows, confidence, right, assumption)
 
 
@@ -202,10 +194,10 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     """
     chosen = _size_of_noise(near.part(slice(None, None, 1 + len(near.persons) // _FROM)), dimensions, power)
     lowest = near.gaps.min(axis=1, keepdims=True)
-    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+    lowest = (np.where(np.isfinite(lowest), lowest, 0.0) / chosen) ** power
     # Relative to the nearest, so that a person far from all still has a nearest one.
-    weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
-    beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
+    weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - lowest))
+    beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum(lowest, 700)
     beyond = np.exp(np.minimum(beyond, 700))
     return ratio(weights, weights.sum(axis=1, keepdims=True) + beyond)
 
@@ -243,8 +235,8 @@ def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray
     return np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
 
 
-def assign(near: Near, weights: FloatArray) -> IntArray:
-    """Return for each person the candidate (its place in the row, -1 for none) of the likeliest 1:1 assignment."""
+def assign(near: Near, weights: FloatArray) -> BoolArray:
+    """Mark for each person the candidate, if any, of the likeliest 1:1 assignment."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
@@ -262,8 +254,6 @@ def assign(near: Near, weights: FloatArray) -> IntArray:
     n_records = len(near.classes)
     edges.append((np.arange(m), n_records + np.arange(m), np.full(m, cost.max(initial=1.0) + 10.0)))
     rows, columns, prices = (np.concatenate(part) for part in zip(*edges, strict=True))
-    person, record = min_weight_full_bipartite_matching(csr_array((prices, (rows, columns)), (m, n_records + m)))
-    assigned = np.full(m, -1)
-    assigned[person] = np.where(record < n_records, near.classes[np.minimum(record, n_records - 1)], -1)
-    hit = (np.where(near.rows >= 0, near.classes[near.rows], -2) == assigned[:, None]) & (each > 1e-12)
-    return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)
+    record = min_weight_full_bipartite_matching(csr_array((prices, (rows, columns)), (m, n_records + m)))[1]
+    assigned = np.append(near.classes, np.full(m, -1))[record]
+    return (near.classes[near.rows] == assigned[:, None]) & (each > 1e-12)

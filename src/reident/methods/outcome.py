@@ -260,20 +260,17 @@ def _is_calibrated(claims: pd.DataFrame, outcome: Outcome) -> bool:
     """
     if "control" in claims and not outcome.proven:
         return False
-    confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
+    confidence = claims["confidence"].to_numpy(float)
     kinds = _kinds(confidence)
-    for kind in kinds:
-        rate = wilson_interval(right[kind].sum(), kind.size, level=1 - _TEST / len(kinds))
-        mean = confidence[kind].mean()
-        if rate.low > mean or (mean > rate.high and not outcome.proven):
-            return False
-    return True
+    mean = _rates(confidence, kinds)[0]
+    _, low, high = _rates(claims["right"].to_numpy(float), kinds, _TEST)
+    return not ((low > mean) | ((mean > high) & (not outcome.proven))).any()
 
 
-def _rates(right: FloatArray, kinds: Sequence[IntArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how often claims of each claim's kind are right, 0 without one; all intervals hold together."""
+def _rates(right: FloatArray, kinds: Sequence[IntArray], level: float = 0.05) -> FloatArray:
+    """Return how often claims of each claim's kind are right, and its interval: 0 without one; all hold together."""
     rates = np.zeros((3, len(right)))
     for kind in kinds:
-        rate = wilson_interval(np.clip(right[kind].sum(), 0, kind.size), kind.size, level=1 - 0.05 / len(kinds))
+        rate = wilson_interval(np.clip(right[kind].sum(), 0, kind.size), kind.size, level=1 - level / len(kinds))
         rates[:, kind] = np.array(rate)[:, None]
-    return rates[0], rates[1], rates[2]
+    return rates

@@ -183,14 +183,11 @@ def _in_symbols(guarantee: str) -> str:
 
 def methods_table(role: str | None = None, data: str | None = None) -> pd.DataFrame:
     """Return one row a parameter of every method: name, role, data, parameter, type, range, unit, default, source."""
-    blank = dict.fromkeys(("name", "type", "range", "unit", "default"), "")
+    columns = ["name", "role", "data", "parameter", "type", "range", "unit", "default", "source", "call"]
+    blank = dict.fromkeys(columns, "")
     rows = [
-        {
-            **{"name": method["name"], "role": method["role"], "data": method["kind"], "parameter": parameter["name"]},
-            **{name: parameter[name] for name in ("type", "range", "unit", "default")},
-            **{"source": method["source"], "call": method["call"]},
-        }
+        {**parameter, **method, "data": method["kind"], "parameter": parameter["name"]}
         for method in map(describe, entries(role, data))
         for parameter in method["parameters"] or [blank]
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=columns)

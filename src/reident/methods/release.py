@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -210,31 +211,25 @@ class Knowledge:
         """Return the same knowledge of an intruder with another sensitive column as the target."""
         if column == self.sensitive:
             return self
-        other = replace(self, sensitive=column)
-        other.__dict__["_stored"] = self._stored  # what is compared is the same
+        other = copy(self)  # with what is compared, which is the same
+        object.__setattr__(other, "sensitive", column)
         return other
 
-    @property
+    @cached_property
     def compared(self) -> dict[str, ComparedColumn]:
         """The quasi-identifiers that the release has, compared with it."""
+        columns = [column for column in self.quasi if column in self.release.table]
+        return compare_columns(self.known, self.release.table, columns, self.hierarchies)
 
-        def compare() -> dict[str, ComparedColumn]:
-            columns = [column for column in self.quasi if column in self.release.table.columns]
-            return compare_columns(self.known, self.release.table, columns, self.hierarchies)
-
-        return self.once("compared", compare)
-
-    @property
+    @cached_property
     def unperturbed(self) -> list[str]:
         """The quasi-identifiers that the release left as they were, generalised or rounded."""
-        return self.once("unperturbed", lambda: kept_columns(self.compared, *self.pairs()))
+        return kept_columns(self.compared, *self.pairs())
 
-    @property
+    @cached_property
     def agreement(self) -> Agreement:
         """Which released records agree with each person in the columns that are not perturbed."""
-        return self.once(
-            "agreement", lambda: agreement(self.compared, self.unperturbed, self.release.table, len(self.known))
-        )
+        return agreement(self.compared, self.unperturbed, self.release.table, len(self.known))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return an object that several attacks need, made once and stored under a name."""

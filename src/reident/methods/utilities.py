@@ -25,6 +25,8 @@ from reident.tables.labels import LabelReader, ancestors
 
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30
+#: Bins of a column.
+_MOST_BINS = 10
 
 
 def measure_utility(
@@ -70,9 +72,9 @@ def _target(data: Any, original: pd.DataFrame, release: Release) -> pd.Series:
     return original[data.sensitive]
 
 
-def _released(original: pd.DataFrame, release: Release, fewest: int) -> pd.DataFrame:
-    if len(release.table) < fewest:
-        raise NotApplicable(f"fewer than {fewest} records are released")
+def _released(original: pd.DataFrame, release: Release) -> pd.DataFrame:
+    if len(release.table) < 3:
+        raise NotApplicable("fewer than 3 records are released")
     return original.loc[release.table.index]
 
 
@@ -80,15 +82,14 @@ def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, A
     """Return distances between the released records, true and released, km."""
     if release.distances_km is None:
         raise NotApplicable("no distances are released")
-    originals = _released(original, release, 3)
-    return great_circle_km(*places_of(originals)), release.distances_km
+    return great_circle_km(*places_of(_released(original, release))), release.distances_km
 
 
 def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
     """Return the released records' places, true and released, as tables of degrees."""
     if not release.has_places:
         raise NotApplicable("no places are released")
-    return _released(original, release, 1)[[LAT, LON]], release.table[[LAT, LON]]
+    return _released(original, release)[[LAT, LON]], release.table[[LAT, LON]]
 
 
 def _quasi(data: Any, release: Release) -> list[str]:
@@ -158,7 +159,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
             parts[column] = values.to_numpy(float)
             continue
         domain = pd.Index(data.table[column].unique())
-        shares, codes = _covered(domain, values, data.hierarchies.get(column))
+        shares, codes = covered(domain, values, data.hierarchies.get(column))
         if column in data.numeric:
             parts[column] = (shares * domain.to_numpy(float)[:, None]).sum(axis=0)[codes]
         else:
@@ -175,14 +176,14 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     return numbers.to_numpy(float)
 
 
-def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
+def covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
     codes, labels = pd.factorize(values, use_na_sentinel=not missing)
     place = domain.get_indexer(labels)
     if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
         return np.eye(len(domain))[:, place], codes
-    covered = LabelReader(domain, labels, hierarchy).cover().astype(float)
-    return covered / np.maximum(covered.sum(axis=0), 1.0), codes
+    read = LabelReader(domain, labels, hierarchy).cover().astype(float)
+    return read / np.maximum(read.sum(axis=0), 1.0), codes
 
 
 def _plain(domain: pd.Index, hierarchy: Any) -> bool:
@@ -200,24 +201,21 @@ def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
     return np.clip(place, 0, n_bins - 1).astype(np.int64)
 
 
-def shares_of(
-    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, n_bins: int = 10
-) -> dict[str, FloatArray]:
+def shares_of(data: Any, table: pd.DataFrame, columns: Sequence[str]) -> dict[str, FloatArray]:
     """Return for each column how likely each record is in each of its bins, arrays of shape (records, bins).
 
     Bins are over the domain of a column, which is public where it has a hierarchy: of numbers of one width, of
     categories one a value, rare ones together. A label that stands for several values lies in each with the same
     probability.
     """
-    listed = data.quasi if columns is None else columns
-    return {column: _binned(data, column, table[column], n_bins) for column in listed}
+    return {column: _binned(data, column, table[column]) for column in columns}
 
 
-def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArray:
+def _binned(data: Any, column: str, values: pd.Series) -> FloatArray:
     tree = data.hierarchies.get(column)
     listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
     domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
-    n_bins = min(n_bins, len(domain))
+    n_bins = min(_MOST_BINS, len(domain))
     if is_numeric_dtype(domain):
         if is_numeric_dtype(values):
             return np.eye(n_bins)[_place(values.to_numpy(float), domain, n_bins)]
@@ -225,7 +223,7 @@ def _binned(data: Any, column: str, values: pd.Series, n_bins: int) -> FloatArra
     else:
         ranks = np.argsort(np.argsort([str(value) for value in domain]))
         bin_of = ranks * n_bins // len(domain)
-    shares, codes = _covered(domain, values, tree, missing=True)
+    shares, codes = covered(domain, values, tree, missing=True)
     in_bins = np.zeros((n_bins, shares.shape[1]))
     np.add.at(in_bins, bin_of, shares)
     in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins  # a label that no value of the domain explains may be anything

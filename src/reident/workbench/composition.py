@@ -22,12 +22,13 @@ from reident.tables.writing import as_numbers
 _CONSTANT = 0.99
 
 
-def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Outcome:
+def composition(knowledge: Knowledge, numbers: IntArray | None = None, kind: str = "") -> Outcome:
     """Find groups of released records by their lists of cells.
 
     A class is a set of groups with equal lists of records: the size of a class as a stranger counts it. Columns that
     were left as they were, generalised or recoded are compared as texts; of columns that a constant of each group
-    shifted, the gaps inside the group are. `numbers` holds the group of each released record; None: each is a group.
+    shifted, the gaps inside the group are. `numbers` holds the group of each released record, `kind` says what groups
+    are; None: each record is a group.
     """
     release = knowledge.release
     persons, rows = knowledge.pairs()
@@ -40,19 +41,18 @@ def composition(knowledge: Knowledge, numbers: IntArray | None, name: str) -> Ou
     if not cells:
         raise NotApplicable("no quasi-identifier was left as it was, generalised or recoded")
     record = class_ids(cells)[0]
-    kinds, n = kinds_of(group, record), len(group)
+    kinds = kinds_of(group, record)
     owner = -1 - np.arange(len(kinds))  # groups of one person are counted once
     owner[group[rows]] = pd.factorize(knowledge.who[persons])[0]
-    kind = kinds[group]
-    sure = 1 / pd.Series(owner).groupby(kinds).nunique().to_numpy()[kind[rows]]
+    sure = 1 / pd.Series(owner).groupby(kinds).transform("nunique").to_numpy()[group[rows]]
     if alone:  # a record that is suppressed whole agrees with all
-        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / n, sure)
+        sure = np.where(suppressed_rows(release.table, knowledge.unperturbed, "*")[rows], 1 / len(group), sure)
     claims = claims_about(knowledge, persons, release.labels(rows), sure, sure, 1 / len(kinds))
     claims = claims.set_axis(knowledge.who[persons])
     claims = claims.sort_values("confidence", ascending=False, kind="stable")
     claims = claims[~claims.index.duplicated()]
     known = ", ".join(map(str, knowledge.unperturbed))
-    said = "the person's record" if alone else f"all records of a {name.removeprefix('records_of_')}"
+    said = f"all records of a {kind}" if kind else "the person's record"
     return Outcome(claims, "identity", f"the intruder knows the released {known} of {said}", proven=True)
 
 
@@ -69,9 +69,9 @@ def _gaps(knowledge: Knowledge, group: IntArray) -> list[IntArray]:
         shown, true = (as_numbers(column) for column in (knowledge.release.table[name], knowledge.known[name]))
         if shown is None or true is None:
             continue
-        frame = pd.DataFrame({"key": group[rows], "shift": np.round(shown[rows] - true[persons], 6)})
-        several = frame[frame.duplicated("key", keep=False)].groupby("key")["shift"].nunique()
-        if len(several) and (several == 1).mean() >= _CONSTANT:
+        shifts = pd.Series(np.round(shown[rows] - true[persons], 6)).groupby(group[rows])
+        several = shifts.nunique()[shifts.size() > 1]
+        if (several == 1).mean() >= _CONSTANT:
             start = pd.Series(shown).groupby(group).transform("min").to_numpy()
             made.append(pd.factorize(np.round(shown - start, 6))[0])
     return made
@@ -119,7 +119,7 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, is_promised = table[columns], not set(columns) & set(later) and not left_out
+    cells, is_promised = table[columns], not left_out and not {*columns} & {*later}
     blank = suppressed_rows(cells, columns, "*")
     if blank.all():
         return guarantee(entry, settings)
@@ -144,12 +144,12 @@ def counted_guarantee(
     label = None if missing == "suppress" else "*"  # there the records with missing values are a class
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
-        kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
-        real = l_diversity(whole, columns, sensitive, **kind, suppressed_label=label)
+        kind = settings.get("diversity") or "distinct"
+        real = l_diversity(whole, columns, sensitive, kind=kind, c=settings.get("c") or 3.0, suppressed_label=label)
         if is_promised and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
         sentence += f"; each class has at least {real:g} values of {sensitive}"
-        sentence += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
+        sentence += "" if kind == "distinct" else f" ({kind})"
     if t:
         distance = settings.get("distance") or "equal"
         if distance == "hierarchical":

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import IntArray, ParameterError, check_listed, check_mapping, check_seed, check_share
-from reident.methods import entries, find
+from reident.methods import Entry, entries, find
 from reident.methods.attacks import in_persons, lacking, run_attack
 from reident.methods.outcome import NotApplicable, Outcome, person_risks
 from reident.methods.release import LAT, LON, Knowledge, Release, have_places, own_numbers, places_of
@@ -99,16 +99,17 @@ class RiskReport:
     def to_json(self) -> str:
         """Return the report as JSON: persons in their order, without the claims about each."""
         frame = self.frame.astype(object).where(self.frame.notna(), None)
-        listed = {"frame": frame.to_dict("records"), "persons": self.persons.to_dict("list")}
-        numbers = {"share_above_limit": self.share_above_limit, "limit": self.limit, "by_household": self.by_household}
-        return json.dumps({**listed, **numbers, "skipped": dict(self.skipped)})
+        return json.dumps({
+            "frame": frame.to_dict("records"), "persons": self.persons.to_dict("list"), "skipped": dict(self.skipped),
+            "share_above_limit": self.share_above_limit, "limit": self.limit, "by_household": self.by_household,
+        })  # fmt: skip
 
     @classmethod
     def of_json(cls, text: str, persons: pd.Index) -> RiskReport:
         """Return the report that `to_json` wrote, about persons with these labels."""
         listed = json.loads(text)
-        tables = {"frame": _typed(listed["frame"]), "persons": pd.DataFrame(listed["persons"], index=persons)}
-        return cls(**{**listed, **tables})
+        frame, each = _typed(listed.pop("frame")), pd.DataFrame(listed.pop("persons"), index=persons)
+        return cls(frame, each, **listed)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the share of persons above the limit under each attack."""
@@ -175,13 +176,13 @@ def evaluate(
     knowledge = _shuffled(knowledge_of(release, knowledge), check_seed(seed))
     presence = None if knowledge.knows_presence else individual_risks(knowledge)["presence"]
     keys = check_mapping(keys, "keys", optional=True)
-    together = {"class_of_record": None, **{f"records_of_{key}": numbers for key, numbers in keys.items()}}
     rows: list[dict[str, Any]] = []
     skipped: dict[str, str] = {}
     outcomes: dict[str, Outcome] = {}
-    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
+    who = knowledge.who[knowledge.present]
+    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=who.unique())
     shared, largest, share = persons, 0.0, 0.0
-    for label, known, run in _plan(knowledge, attacks, together, skipped, quick=quick, seed=seed):
+    for label, known, run in _plan(knowledge, attacks, keys, skipped, quick=quick, seed=seed):
         row = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
             outcome = run(known)
@@ -210,7 +211,7 @@ def evaluate(
         if stop_above is not None and share > stop_above:
             break
     by_household = int((shared["above"] & ~persons["above"]).sum())
-    heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
+    heads = knowledge.known.index[knowledge.present][~who.duplicated()]
     return RiskReport(_typed(rows), shared.set_axis(heads), share, limit, by_household, skipped, outcomes)
 
 
@@ -229,7 +230,7 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
         dataset = dataset.knowledge(release.table.index.get_indexer(dataset.data.index))
     known: Knowledge = dataset.on(release)
     if known.windows is None and known.has_places and release.has_distances:
-        known = replace(known, windows=_windows(known))
+        known = replace(known, windows=partial(_windows, known))
     return known
 
 
@@ -260,20 +261,22 @@ def individual_risks(knowledge: Knowledge) -> pd.DataFrame:
 
 def _plan(
     knowledge: Knowledge, attacks: Sequence[str | Mapping[str, Any]] | None,
-    keys: Mapping[str, IntArray | None], skipped: dict[str, str], *, quick: bool, seed: int,
+    keys: Mapping[str, IntArray], skipped: dict[str, str], *, quick: bool, seed: int,
 ) -> Iterator[tuple[str, Knowledge, Callable[..., Outcome]]]:  # fmt: skip
     """Yield each attack: its label, the knowledge that it uses, and its function; list those left out."""
     if attacks is None:
-        if len(knowledge.release.table.columns) and knowledge.truth is not None and knowledge.quasi:
-            for name, numbers in keys.items():
-                yield name, knowledge, partial(composition, numbers=numbers, name=name)
+        if len(knowledge.release.table.columns) and knowledge.quasi:
+            yield "class_of_record", knowledge, composition
+            for key, numbers in keys.items():
+                yield f"records_of_{key}", knowledge, partial(composition, numbers=numbers, kind=key)
         # Quick ones first. Of these the ones on places: a search has attacked the table by itself before.
         ordered = sorted(entries("attack"), key=lambda entry: (entry.seconds, entry.data != "places"))
-        specs = [{"name": entry.name} for entry in ordered]
+        chosen: list[tuple[Entry, dict[str, Any]]] = [(entry, {}) for entry in ordered]
     else:
         specs = [{"name": spec} if isinstance(spec, str) else dict(spec) for spec in check_listed(attacks, "attacks")]
+        chosen = [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]
     budget, placed = BUDGET_S, _placed(knowledge)
-    for entry, options in [(find(spec.pop("name", ""), "attack"), spec) for spec in specs]:
+    for entry, options in chosen:
         why = lacking(entry, knowledge)
         if quick and attacks is None and not why and (entry.costly or entry.name in MEASURES):
             why = "costly attacks and measures without a verdict are left out"
@@ -303,8 +306,8 @@ def _shuffled(knowledge: Knowledge, seed: int) -> Knowledge:
     place = np.argsort(order)
     names = list(release.network.nodes)
     network = reordered(release.network, place, [names[row] for row in order])
-    truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
-    return knowledge.on(replace(release, table=release.table.iloc[order], network=network), truth=truth)
+    shuffled = replace(release, table=release.table.iloc[order], network=network)
+    return knowledge.on(shuffled, truth=np.append(place, -1)[knowledge.truth])
 
 
 def _placed(knowledge: Knowledge) -> Knowledge:
@@ -324,9 +327,9 @@ def _together(persons: pd.DataFrame, knowledge: Knowledge) -> pd.DataFrame:
     if knowledge.households is None or persons.empty:
         return persons
     home = own_numbers(knowledge.households.groupby(knowledge.who).first().reindex(persons.index))
-    ranked = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").drop_duplicates("home")
-    heads = ranked.set_index("home").loc[home, ["risk", "attack"]].set_axis(persons.index)
-    return heads.assign(above=persons["above"].groupby(home).transform("any"))
+    homes = persons.assign(home=home).sort_values("risk", ascending=False, kind="stable").groupby("home")
+    highest = homes[["risk", "attack"]].transform("first")
+    return highest.assign(above=homes["above"].transform("any")).loc[persons.index]
 
 
 def own_order(table: pd.DataFrame) -> IntArray:
@@ -346,21 +349,14 @@ def as_attacked(
     return Release(form, table.iloc[order], method, options, n_original, matrix_km=matrix)
 
 
-def _windows(knowledge: Knowledge) -> Any:
+def _windows(knowledge: Knowledge, alpha: float, _: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return how far released distances deviate from true ones, as trying the method teaches an intruder."""
     known, truth = knowledge.known, knowledge.truth
-
-    def windows(alpha: float, n_simulations: int, rng: np.random.Generator) -> dict[str, Any]:
-        del n_simulations
-        persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(knowledge.release.table)[truth])
-        sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
-        upper = np.triu_indices(len(sampled), 1)
-        true = great_circle_km(*places_of(known.iloc[sampled]))[upper]
-        released = knowledge.release.between(truth[sampled])
-        if released is None:
-            raise NotApplicable("no distances are released")
-        gaps = true - released[upper]
-        low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
-        return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}
-
-    return windows
+    persons = np.flatnonzero((truth >= 0) & have_places(known) & have_places(knowledge.release.table)[truth])
+    sampled = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
+    upper = np.triu_indices(len(sampled), 1)
+    released = knowledge.release.between(truth[sampled])
+    assert released is not None
+    gaps = (great_circle_km(*places_of(known.iloc[sampled])) - released)[upper]
+    low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
+    return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -105,23 +105,25 @@ def price(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: R
     rows = [{"known": ", ".join(subset), "size": len(subset), **value(frozenset(subset))} for subset in tried]
     order = {"kind": "stable", "ignore_index": True}
     subsets = pd.DataFrame(rows).sort_values(["size", "risk"], ascending=[True, False], **order)
-    if every:
-        shared = _shapley(names, value, _each_once(names))
+    if every:  # each name after each subset of the others, weighted by the share of all orders that begin so
+        n = len(names)
+        steps = [
+            (1 / (n * math.comb(n - 1, len(known) - 1)), {*known} - {name}, name) for known in tried for name in known
+        ]
     else:
         n_orders = max(_LEAST_ORDERS, min(_ORDERS, MOST // len(names)))
         orders = [generator.permutation(names).tolist() for _ in range(n_orders)]
-        steps = ((1.0, learned[:place], name) for learned in orders for place, name in enumerate(learned))
-        shared = _shapley(names, value, steps) / n_orders
+        steps = [(1 / n_orders, {*learned[:i]}, name) for learned in orders for i, name in enumerate(learned)]
+    added = []
+    for weight, before, name in steps:
+        without, with_it = value(frozenset(before)), value(frozenset(before | {name}))
+        added.append({measure: weight * (with_it[measure] - without[measure]) for measure in with_it})
+    shared = pd.DataFrame(added).groupby([name for _, _, name in steps]).sum().loc[names, ["share_above_limit", "risk"]]
     columns = shared.reset_index(names="column").sort_values(["share_above_limit", "risk"], ascending=False, **order)
     return KnowledgePrice(subsets, columns)
 
 
-_Value = Callable[[frozenset[str]], dict[str, float]]
-#: A weight, what is known before, and what is learned then.
-_Step = tuple[float, Sequence[str], str]
-
-
-def _values(knowledge: Knowledge, limit: float, seed: int) -> _Value:
+def _values(knowledge: Knowledge, limit: float, seed: int) -> Callable[[frozenset[str]], dict[str, float]]:
     """Return the risks by the columns known, each computed once."""
     compared, usable = knowledge.compared, set(knowledge.unperturbed)
 
@@ -152,26 +154,6 @@ def _values(knowledge: Knowledge, limit: float, seed: int) -> _Value:
         return placed(known) if PLACE in known else joined(known)
 
     return value
-
-
-def _each_once(names: Sequence[str]) -> Iterator[_Step]:
-    """Yield each name after each subset of the others, weighted by the share of all orders that begin so."""
-    n = len(names)
-    for name in names:
-        others = [other for other in names if other != name]
-        for k in range(n):
-            for subset in itertools.combinations(others, k):
-                yield 1 / (n * math.comb(n - 1, k)), subset, name
-
-
-def _shapley(names: Sequence[str], value: _Value, steps: Iterable[_Step]) -> pd.DataFrame:
-    """Return the contribution of each name to those known before it, summed over steps with their weights."""
-    added = {measure: dict.fromkeys(names, 0.0) for measure in ("share_above_limit", "risk")}
-    for weight, before, name in steps:
-        without, with_it = value(frozenset(before)), value(frozenset((*before, name)))
-        for measure, of in added.items():
-            of[name] += weight * (with_it[measure] - without[measure])
-    return pd.DataFrame(added, index=list(names))
 
 
 # -- the population for which records stand by their survey weights -----------------------------------------------

@@ -158,7 +158,7 @@ def _read_records(
     refuse_identifiers(verdict, declared, read.cells, dataset)
     if rows is None and dataset.control is not None:
         refuse_undeclared(verdict, declared, read.cells, dataset)
-        for columns in (list(dataset.data.columns), *([dataset.places] if dataset.places else [])):
+        for columns in filter(None, (list(dataset.data.columns), dataset.places)):
             verdict.findings += nearer_than_control(
                 _called(read.cells, declared), without_geometry(dataset.data), dataset.control, columns
             )
@@ -178,13 +178,14 @@ def _read_records(
     verdict.notes += [unpaired] if unpaired else []
     if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
         verdict.findings.append(order)
-    paired, known = cells[rows >= 0], [str(name) for name in dataset.quasi]
-    features = Features(with_row_number(dataset.data, rows[rows >= 0]), known, verdict.seed)
+    paired = cells[rows >= 0]
+    features = Features(with_row_number(dataset.data, rows[rows >= 0]), dataset.quasi, verdict.seed)
     judge_new(verdict, paired, declared.new, features)
     refuse_undeclared(verdict, declared, paired, dataset, features)
     refused = {finding.subject for finding in verdict.findings}
     independent = [name for name in declared.new if str(name) not in refused]
-    judge_new_together(verdict, paired, independent, features.data.drop(columns="the row number"))
+    sample = paired.iloc[features.rows]
+    judge_new_together(verdict, sample, independent, features.data.drop(columns="the row number"))
     compared = evidence(verdict, read.cells, rows, dataset, declared, features)
     absent = [name for name in dataset.quasi if name not in (*declared.original.values(), *compared.shown)]
     verdict.notes += [f"Not in the release, so no evidence: {', '.join(map(str, absent))}."] if absent else []
@@ -193,10 +194,7 @@ def _read_records(
     if not (compared.known or compared.keys or {LAT, LON} <= set(compared.shown) or read.matrix_km is not None):
         verdict.notes.insert(0, _WORST_CASE)
         return None
-    made, keys = compared.release(read, len(dataset), rows)
-    truth = made.table.index.get_indexer(dataset.data.index)
-    earlier = [_earlier(release, dataset) for release in dataset.earlier]
-    return compared.knowledge(dataset, truth, earlier=earlier, release=made), keys
+    return compared.knowledge(read, rows, dataset, [_earlier(release, dataset) for release in dataset.earlier])
 
 
 def _attack(verdict: Verdict, names: Any, receipt: str, known: Knowledge, keys: Mapping[str, IntArray]) -> None:
@@ -242,10 +240,9 @@ def _covered(known: Knowledge, report: RiskReport) -> list[str]:
     if absent := (known.truth < 0).sum():
         notes.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
     frame = report.frame
-    n = known.who[known.present].nunique()
-    sampled = frame[frame["n"].notna() & (frame["n"] < n) & (frame["what"] != "link")]
+    sampled = frame[(frame["n"] < len(report.persons)) & (frame["what"] != "link")]
     if len(sampled):
-        listed = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
+        listed = ", ".join(sampled["name"] + " (" + sampled["n"].astype(str) + ")")
         notes.append(f"Run on a sample of the persons or on those whom the attack concerns: {listed}.")
     return notes
 

@@ -62,19 +62,20 @@ def declare(
     derived = [*(name for name in schema.derived if name in cells), *derived]
     stated = {column.called: name for name, column in schema.columns.items() if column.called}
     stated |= {released: name for name, released in called.items()}
-    exact = {name: name for name in data if name in cells}
-    alike = {fold(name): name for name in reversed(data.columns)}  # of several that differ in signs alone the first
-    free = {key: name for key, name in alike.items() if name not in exact and name not in stated.values()}
-    named = {column: free[fold(column)] for column in cells if fold(column) in free} | exact
-    named = {column: name for column, name in named.items() if column not in new and column not in derived} | stated
+    taken = {*cells.columns, *stated.values()}
+    alike = {fold(name): name for name in reversed(data.columns) if name not in taken}  # of several the first
     declared = Declarations()
     for column in cells.columns.drop(geometry_of(cells), errors="ignore"):
-        if column in named:
-            declared.original[column] = named[column]
+        if column in stated:
+            declared.original[column] = stated[column]
         elif column in new:
             declared.new[column] = new[column]
+        elif column in derived:
+            declared.derived.append(column)
+        elif column in data or fold(column) in alike:
+            declared.original[column] = column if column in data else alike[fold(column)]
         else:
-            (declared.derived if column in derived else declared.undeclared).append(column)
+            declared.undeclared.append(column)
     names = list(declared.original.values())
     if twice := [name for name in names if names.count(name) > 1]:
         raise ParameterError(f"`called` must map each column of the original once, got {twice[0]!r} twice")
@@ -176,7 +177,7 @@ def judge_new_together(verdict: Verdict, cells: pd.DataFrame, names: Sequence[An
     """Test whether several new columns together tell an original column, as two shares of a value do."""
     if len(names) < 2:
         return
-    shares = Features(cells[list(names)], tuple(map(str, names)), verdict.seed)
+    shares = Features(cells[list(names)], names, verdict.seed)
     for name in original:
         if depends := dependence(shares, original[name], learned=False):
             remedy = "Leave one of them out, or declare them with --derived."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,17 +37,17 @@ class Features:
     ----------
     data : DataFrame
         The original's columns, a true pair a row.
-    known : sequence of str
+    known : iterable of str
         Columns that intruders may know: of wide tables only pairs of columns with one of them are looked at.
     seed : int
         Draws the sample of `SAMPLE` pairs, ties and permutations.
     """
 
-    def __init__(self, data: pd.DataFrame, known: Sequence[str] = (), seed: int = 0) -> None:
+    def __init__(self, data: pd.DataFrame, known: Iterable[Any] = (), seed: int = 0) -> None:
         n = len(data)
         rng = np.random.default_rng(seed)
         self.rows = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
-        self.data, self.known, self.seed = data.iloc[self.rows], known, seed
+        self.data, self.known, self.seed = data.iloc[self.rows], {*map(str, known)}, seed
         self.orders = [(str(name), ordered(column)) for name, column in self.data.items()]
         self.single = [part for name in self.data for part in partitions(self.data[name], str(name))]
         few = [part for part in self.single if part[1].max() <= _FEW]
@@ -61,10 +62,9 @@ class Features:
         self.double = [part for part in double if part[1].max() > 0]
 
     def _asked(self, first: str, second: str) -> bool:
-        one_column, other = (name.partition(": ")[0] for name in (first, second))
-        if one_column == other:
-            return False
-        return len(self.data.columns) <= _NARROW or bool({one_column, other} & {*map(str, self.known)})
+        columns = {name.partition(": ")[0] for name in (first, second)}
+        is_looked_at = len(self.data.columns) <= _NARROW or bool(columns & self.known)
+        return len(columns) == 2 and is_looked_at
 
     def plainness(self, tried: tuple[float, str]) -> tuple[float, bool, bool]:
         """Return the key by which the plainest of the strongest partners is named: known, and a whole column."""
@@ -100,8 +100,7 @@ def partitions(column: pd.Series, name: str) -> list[Partition]:
         parts |= {"month": days.month, "day of month": days.day, "weekday": days.day_of_week, "year": days.year}
     listed: dict[bytes, Partition] = {}
     for kind, values in parts.items():
-        codes = pd.factorize(values)[0]
-        codes = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
+        codes = pd.factorize(values, use_na_sentinel=False)[0]
         if 0 < codes.max(initial=0) < len(codes) - 1:
             listed.setdefault(codes.tobytes(), (f"{name}: {kind}", codes))
     return list(listed.values())
@@ -180,12 +179,12 @@ def dependence(features: Features, column: pd.Series, *, learned: bool = True) -
     own_parts, value = partitions(column, str(column.name)), ordered(column)
     rng = np.random.default_rng([features.seed, 1])  # the same draws for each column, whatever was tested before
     n_tests = max(1, len(own_parts) * (len(features.single) + len(features.double)) + len(features.orders))
-    orders = [(p_order(order, value, rng), name) for name, order in features.orders]
+    tried = [(p_order(order, value, rng), name) for name, order in features.orders]
     for parts in (features.single, features.double):  # the simplest partner is named
-        tried = [(p_same(codes, codes_of_part), name) for name, codes in parts for _, codes_of_part in own_parts]
-        best = min([*(orders if parts is features.single else ()), *tried], key=features.plainness, default=(1.0, ""))
-        if best[0] * n_tests < LEVEL:
-            return best[1]
+        tried += [(p_same(codes, own), name) for name, codes in parts for _, own in own_parts]
+        p, partner = min(tried, key=features.plainness, default=(1.0, ""))
+        if p * n_tests < LEVEL:
+            return partner
     if not learned or len(features.rows) < FEWEST:
         return ""
     classes = next((codes for _, codes in own_parts if codes.max() < _CLASSES), None)

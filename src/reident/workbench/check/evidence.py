@@ -63,25 +63,30 @@ class Evidence:
     secrets: dict[Any, pd.Series] = field(default_factory=dict)
     keys: dict[str, IntArray] = field(default_factory=dict)
 
-    def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
-        """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
-        frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows)))
-        order = own_order(frame)
-        indexed = frame.set_axis(np.where(rows >= 0, rows, -2 - np.arange(len(rows))))
-        release = as_attacked(
-            indexed, read.method, read.options, n_original, matrix_km=read.matrix_km, order=order
-        )  # fmt: skip
-        return release, {name: numbers[order] for name, numbers in self.keys.items()}
+    def knowledge(
+        self, read: ReadRelease, rows: IntArray, dataset: Dataset, earlier: Sequence[Release]
+    ) -> tuple[Knowledge, dict[str, IntArray]]:
+        """Return the knowledge of every quasi-identifier and place of the release, and the numbers of its records.
 
-    def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
-        """Return the knowledge of every quasi-identifier and place, as the release writes them."""
-        known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
+        The release is in an order of its own; the index holds the original rows.
+        """
+        labels = np.where(rows >= 0, rows, -2 - np.arange(len(rows)))
+        frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows))).set_axis(labels)
+        order = own_order(frame)
+        release = as_attacked(
+            frame, read.method, read.options, len(dataset), matrix_km=read.matrix_km, order=order
+        )  # fmt: skip
+        truth = release.table.index.get_indexer(dataset.data.index)
+        known = dataset.knowledge(
+            truth, known=pd.DataFrame(self.known, index=dataset.data.index), earlier=earlier, release=release
+        )
         secrets = {name: self.secrets.get(name, column) for name, column in known.secrets.items()}
         guarded = {
             name: list(secrets[name][places_among(dataset.data[name], pd.Index(values, dtype=object)) >= 0].unique())
             for name, values in known.guarded.items()
         }
-        return replace(known, secrets=secrets, guarded=guarded)
+        keys = {name: numbers[order] for name, numbers in self.keys.items()}
+        return replace(known, secrets=secrets, guarded=guarded), keys
 
 
 def evidence(
@@ -108,7 +113,7 @@ def _compare(
     role = dataset.schema.columns[name].role
     column, true = values.name, dataset.data[name]
     own, label = true.iloc[rows[rows >= 0]], values[rows >= 0]
-    groups = [other for kind in ("person", "household") for other in dataset.schema.named(kind) if other != name]
+    groups = [*dataset.schema.named("person"), *dataset.schema.named("household")]
     if role in ("latitude", "longitude") or name in dataset.epsilon_quasi:
         role = "quasi-identifier"  # a coordinate alone is a number that others know
     if name == geometry_of(dataset.data):

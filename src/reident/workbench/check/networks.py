@@ -120,7 +120,7 @@ def _test_rows(
     """Test the rows of a list of relations: their order, and the columns that are declared new."""
     nodes = pd.Index(list(map(str, listed.network.nodes)))
     ends = np.array([nodes.get_indexer(listed.rows[column].str.strip()) for column in listed.ends]).reshape(2, -1)
-    ends = np.where(ends < 0, -1, rows[ends])
+    ends = np.append(rows, -1)[ends]
     is_relation = (ends >= 0).all(axis=0)
     first, second = ends[:, is_relation]
     cells = listed.rows[is_relation].reset_index(drop=True)

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, IntArray, ParameterError, check_columns, check_table
-from reident.tables.classes import refuse_nested, text_of
+from reident.tables.classes import refuse_nested
+from reident.tables.labels import texts_of
 from reident.workbench.check.verdict import Finding
 from reident.workbench.dataset import Dataset
 from reident.workbench.files import read_like, without_apostrophes
@@ -75,7 +76,7 @@ def release_file(path: Path, judged: Collection[str]) -> tuple[Path, list[Findin
     """Return the file of a release, and a finding about files of its folder that are not judged."""
     if path.is_file():
         return path, []
-    files = sorted(file for file in path.glob("release.*") if file.is_file()) if path.is_dir() else []
+    files = sorted(file for file in path.glob("release.*") if file.is_file())
     if not files:
         raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
     parts = {f"release{suffix}" for suffix in (".dbf", ".shx", ".prj", ".cpg")} if files[0].suffix == ".shp" else set()
@@ -122,12 +123,12 @@ def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | Non
     n, m = len(dataset), len(cells)
     if pairs is None:
         return None
-    if isinstance(pairs, str) and pairs == SAME_ORDER:
+    if isinstance(pairs, str) and not pairs.endswith(".csv"):
+        if pairs != SAME_ORDER:
+            return _by_column(pairs, cells, dataset)
         if n != m:
             raise DataError(f"`pairs` must list the pairs: the same order needs {n} released rows, got {m}")
         return np.arange(n)
-    if isinstance(pairs, str) and not pairs.endswith(".csv"):
-        return _by_column(pairs, cells, dataset)
     if not isinstance(pairs, str | Path | pd.DataFrame):
         if np.shape(pairs) != (m,):
             raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows")
@@ -174,7 +175,7 @@ def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
             raise DataError(
                 f"`id` must name a column of {which!r} with one value a record, got missing or repeated ones"
             )
-        keys.append(pd.Index(column.map(text_of), dtype=object))
+        keys.append(pd.Index(texts_of(column)))
     rows = keys[0].get_indexer(keys[1])
     if unpaired := (rows < 0).sum():
         raise DataError(

@@ -20,6 +20,8 @@ LEVEL, _FEWEST = 0.01, 50
 _SAME_FILE = 1e-6
 #: Cells of the table of distances that are computed at once.
 _CELLS = 20_000_000
+#: A number in place of a missing one: equal to another of them, far from all others.
+_FAR = 1e150
 _REMEDY = "Train the generator with a privacy budget, or on more records."
 
 
@@ -43,7 +45,7 @@ def nearer_than_control(
         raise DataError(f"`control` must share a column with the release and the original, got {list(control.columns)}")
     if len(control) < _FEWEST:
         raise DataError(f"`control` must have at least {_FEWEST} records to judge by, got {len(control)}")
-    texts = [table[columns].astype(str).agg("\0".join, axis=1) for table in (original, control)]
+    texts = [table[columns].astype(str).fillna("").agg("\0".join, axis=1) for table in (original, control)]
     alike, twice = texts[1].isin(texts[0]), texts[0].duplicated(keep=False)
     share = len(control) / (len(control) + len(original))
     too_many = bdtrc(alike.sum() - 1, alike.sum() + twice.sum(), share) < _SAME_FILE
@@ -69,10 +71,8 @@ def nearer_than_control(
     if p.min() * len(sizes) >= LEVEL / 2:
         return []
     at = p.argmin()
-    problem = (
-        f"of the {sizes[at]} synthetic records that are closest to real ones {counts[at]} are nearer to a record of "
-    )
-    return [Finding("release", problem + "the original than to one of the control", _REMEDY)]
+    problem = f"of the {sizes[at]} synthetic records that are closest to real ones {counts[at]} are nearer to one of"
+    return [Finding("release", f"{problem} the original than to one of the control", _REMEDY)]
 
 
 def _nearest(synthetic: pd.DataFrame, real: Sequence[pd.DataFrame], columns: Sequence[str]) -> np.ndarray:
@@ -80,16 +80,12 @@ def _nearest(synthetic: pd.DataFrame, real: Sequence[pd.DataFrame], columns: Seq
     cut = np.zeros((2, len(synthetic), len(real[0])))
     for column in columns:
         parts = [part[column] for part in (synthetic, *real)]
-        numbers = [as_numbers(part) for part in parts]
+        numbers: list[Any] = [as_numbers(part) for part in parts]
         if all(values is not None for values in numbers):
-            drawn_values, real_values, other = (np.asarray(values) for values in numbers)
-            scale = max(np.nanmax(real_values) - np.nanmin(real_values), 1e-12)
-            for side, values in enumerate((real_values, other)):
-                gaps = np.minimum(np.abs(drawn_values[:, None] - values) / scale, 1)
-                both = np.isnan(drawn_values)[:, None] & np.isnan(values)
-                cut[side] += np.where(both, 0.0, np.nan_to_num(gaps, nan=1.0))
+            scale = max(np.nanmax(numbers[1]) - np.nanmin(numbers[1]), 1e-12)
+            drawn, *others = (np.nan_to_num(values, nan=_FAR) for values in numbers)
+            cut += [np.minimum(np.abs(drawn[:, None] - values) / scale, 1) for values in others]
         else:
-            drawn, *texts = (texts_of(part).fillna("").to_numpy(str) for part in parts)
-            for side, text in enumerate(texts):
-                cut[side] += drawn[:, None] != text
+            drawn, *others = (texts_of(part).fillna("").to_numpy(str) for part in parts)
+            cut += [drawn[:, None] != values for values in others]
     return cut.min(axis=2)

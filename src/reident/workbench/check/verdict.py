@@ -139,21 +139,19 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """The verdict in a sentence."""
-        if self.status == "not judged":
-            return f"not judged: {' '.join(map(str, self.findings))}"
-        if self.passed and self.attacks.empty:
+        if not self.passed:
+            return f"{self.status}: {' '.join(map(str, self.findings))}"
+        if self.attacks.empty:
             return "passed: the synthetic records are no nearer to the original than to the control"
-        if self.passed:
-            return (
-                f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
-                f"under the {len(self.report.applied)} attacks that were run"
-            )
-        return f"refused: {' '.join(map(str, self.findings))}"
+        return (
+            f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
+            f"under the {len(self.report.applied)} attacks that were run"
+        )
 
     def to_dict(self) -> Row:
         """Return the content of ``verdict.json``; see docs/check.md for its schema."""
-        others = self.attacks[self.attacks["reason"] != ""]
-        not_run = dict(zip(others["name"], others["reason"], strict=True)) | dict(self.report.skipped)
+        not_run = self.attacks.loc[self.attacks["reason"] != "", ["name", "reason"]]
+        skipped = [{"name": name, "reason": reason} for name, reason in self.report.skipped.items()]
         price = self.knowledge
         return {
             "status": self.status,
@@ -172,7 +170,7 @@ class Verdict:
             "knowledge": None if price is None else {"worst": _rows(price.worst), "columns": _rows(price.columns)},
             "population": None if self.population is None else _rows(pd.DataFrame([asdict(self.population)]))[0],
             "attacks": _rows(self.report.applied[[*_WRITTEN]]),
-            "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run.items()],
+            "not_attacked": _rows(not_run) + skipped,
             "notes": self.notes,
             "seed": self.seed,
             "release_sha256": self.release_sha256,
