@@ -22,9 +22,9 @@ _FEW_WRONG = 0.1
 DAYS = (18000101, 20991231)
 _DATES = (
     (r"\d{4}-\d{2}-\d{2}", "%Y-%m-%d", "YYYY-MM-DD"),
-    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}", None, "YYYY-MM-DD hh:mm:ss"),
-    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\.\d{1,9}", None, "YYYY-MM-DD hh:mm:ss.f"),
-    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", None, "YYYY-MM-DD hh:mm"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}", "ISO8601", "YYYY-MM-DD hh:mm:ss"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\.\d{1,9}", "ISO8601", "YYYY-MM-DD hh:mm:ss.f"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}", "ISO8601", "YYYY-MM-DD hh:mm"),
     (_WHOLE_DAY, "%Y%m%d", "YYYYMMDD"),
     (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y", "DD.MM.YYYY"),
     (r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}", "%d.%m.%Y %H:%M", "DD.MM.YYYY hh:mm"),
@@ -58,18 +58,23 @@ def read_dates(cells: list[str], absent: set[str]) -> Values | None:
     known = [cell for cell in cells if cell not in absent]
     if not known:
         return None
-    if _are(known, _ZONE):
-        return _without_zone(cells, absent)
+    zones: list[str] = []
+    if _are(known, _ZONE):  # moments, read by the clock of their zone
+        zones = sorted({re.sub(_ZONE, r"\2", cell) for cell in known})
+        cells, known = ([re.sub(_ZONE, r"\1", cell) for cell in texts] for texts in (cells, known))
     for pattern, form, form_name in _DATES:
         if not _are(known, pattern) or (pattern == _WHOLE_DAY and len({*known}) < _FEW_DAYS):
             continue
         try:
-            parsed = pd.to_datetime(pd.Series(known), format=form or "ISO8601")
+            parsed = pd.to_datetime(pd.Series(known), format=form)
         except (ValueError, OverflowError):
             continue
         read = dict(zip(known, parsed.dt.floor("s"), strict=True))
         back = "YYYY-MM-DD hh:mm:ss" if "hh" in form_name else "YYYY-MM-DD"
         receipts = [] if form_name == back else [f"dates written {form_name} are written back {back}"]
+        if zones:
+            listed = ", ".join(zones[:3]) + (", ..." if len(zones) > 3 else "")
+            receipts.append(f"zones are not written back ({listed}): the time is that of the clock there")
         notes = []
         if form_name == "DD/MM/YYYY" and all(int(cell.split("/")[0]) <= 12 for cell in known):
             notes.append("read as day/month/year; month/day/year would fit as well")
@@ -77,26 +82,10 @@ def read_dates(cells: list[str], absent: set[str]) -> Values | None:
     return None
 
 
-def _without_zone(cells: list[str], absent: set[str]) -> Values | None:
-    """Read moments by the clock of their zone."""
-    parted = {cell: match for cell in cells if cell not in absent and (match := re.fullmatch(_ZONE, cell))}
-    typed = read_dates([parted[cell].group(1) if cell in parted else cell for cell in cells], absent)
-    if typed is None:
-        return None
-    values, kind, used, receipts, notes = typed
-    zones = sorted({match.group(2) for match in parted.values()})
-    more = ", ..." if len(zones) > 3 else ""
-    receipts = [
-        *receipts,
-        f"zones are not written back ({', '.join(zones[:3])}{more}): the time is that of the clock there",
-    ]
-    return values, kind, used, receipts, notes
-
-
 def impossible_days(cells: list[str]) -> list[str]:
     """Return a note about texts that are days but for a few, which no calendar has: 31.02.2020."""
     for pattern, form, _ in _DATES:
-        if form and cells and matches(cells, pattern).all():
+        if cells and matches(cells, pattern).all():
             wrong = pd.to_datetime(pd.Series(cells), format=form, errors="coerce").isna()
             if 0 < wrong.mean() < _FEW_WRONG:
                 shown = ", ".join(repr(cell) for cell in np.array(cells, object)[wrong][:3])
@@ -154,10 +143,7 @@ def decimals_of(values: pd.Series) -> int | None:
         return 0
     numbers = values.dropna().to_numpy(float)
     numbers = numbers[np.isfinite(numbers)]
-    for digits in range(13):
-        if np.array_equal(np.round(numbers, digits), numbers):
-            return digits
-    return None
+    return next((digits for digits in range(13) if np.array_equal(np.round(numbers, digits), numbers)), None)
 
 
 def round_up(value: float) -> float:

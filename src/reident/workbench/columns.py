@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -112,10 +113,8 @@ def type_text(
 
 def _written_twice(cells: Sequence[str]) -> list[str]:
     """Tell of values that look the same and are not: other Unicode forms, other blanks or more, signs not shown."""
-    spellings: dict[str, set[str]] = {}
-    for cell in cells:
-        spellings.setdefault(look_of(cell).strip(), set()).add(cell)
-    twice = [look for look, written in spellings.items() if len(written) > 1]
+    spellings = Counter(look_of(cell).strip() for cell in dict.fromkeys(cells))
+    twice = [look for look, n in spellings.items() if n > 1]
     if not twice:
         return []
     listed = ", ".join(map(repr, twice[:3])) + (", ..." if len(twice) > 3 else "")

@@ -130,9 +130,8 @@ def _possible(placed: Any, refuses: bool, columns: str = f"{LAT}, {LON}") -> Any
 def plain_table(data: Any) -> Any:
     """Return a copy of the cells alone, without categories, attributes, index, or names of axes."""
     plain = data.reset_index(drop=True)
-    for name in plain.columns:
-        if isinstance(plain[name].dtype, pd.CategoricalDtype):
-            plain[name] = plain[name].astype(plain[name].cat.categories.dtype)
+    for name, column in plain.select_dtypes("category").items():
+        plain[name] = column.astype(column.cat.categories.dtype)
     plain.columns = [str(name) for name in plain.columns]
     plain.attrs = {}
     return plain

@@ -195,8 +195,7 @@ def open_file(
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = {name for name, kind in (types or {}).items() if kind == "text"}
     forced |= {*check_columns(cells, text, "text", table_name="file", min_columns=0)}
-    parts = source.pop("parts", [])
-    return replace(describe(cells, source, decimal, missing, forced, receipts, notes, crs), parts=parts)
+    return describe(cells, source, decimal, missing, forced, receipts, notes, crs)
 
 
 #: The kinds of file that an option is about.
@@ -210,7 +209,7 @@ _KINDS_OF_OPTION = {
 
 def describe(
     cells: Any,
-    source: Mapping[str, Any],
+    source: dict[str, Any],
     decimal: str | None,
     missing: Sequence[str] | None,
     forced: set[str],
@@ -224,8 +223,7 @@ def describe(
     typed: dict[str, Typed] = {}
     # Columns of a sheet that hold texts alone may be numbers or dates.
     is_sheet = f".{source.get('kind')}" in EXCEL
-    kinds = {name: {type(cell) for cell in cells[name] if not is_blank(cell)} for name in cells if is_sheet}
-    written = [name for name in kinds if kinds[name] == {str}]
+    written = [name for name in cells if is_sheet and pd.api.types.infer_dtype(cells[name]) == "string"]
     sign = file_decimal(cells[written].fillna(""), ",") if written else None
     for name in cells.columns:
         if name == geometry:
@@ -254,17 +252,17 @@ def describe(
     roles = propose(data, types, places)
     columns = {name: Column(roles[name][0], types[name], roles[name][1]) for name in data.columns}
     schema = Schema(columns, crs=None if places is None else places["crs"])
-    look += [*_headings(cells, data, types), *place_notes(data, schema)]
-    look += [*_same_values(data), *_few_numbers(data, types)]
-    return OpenedFile(data, schema, source, changes, look)
+    look += [*_headings(cells, data, types), *_same_values(data), *_few_numbers(data, types)]
+    look += place_notes(data, schema)
+    return OpenedFile(data, schema, source, changes, look, source.pop("parts", []))
 
 
 def opened_with_roles(opened: OpenedFile, **roles: Any) -> OpenedFile:
     """Return an opened file with these roles, as `Schema.with_roles` takes them, and the notes on where it lies."""
     schema = opened.schema.with_roles(**roles)
-    earlier, now = (place_notes(opened.data, each) for each in (opened.schema, schema))
-    notes = opened.notes if earlier == now else [*(note for note in opened.notes if note not in earlier), *now]
-    return replace(opened, schema=schema, notes=notes)
+    earlier = place_notes(opened.data, opened.schema)
+    notes = [note for note in opened.notes if note not in earlier]
+    return replace(opened, schema=schema, notes=[*notes, *place_notes(opened.data, schema)])
 
 
 def _same_values(table: pd.DataFrame) -> list[str]:

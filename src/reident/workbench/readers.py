@@ -68,8 +68,7 @@ def check_content(path: Path, kind: str) -> None:
         beginning = file.read(100)
     if kind == ".geojson":
         beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
-    wanted = _BEGINNINGS.get(kind)
-    if wanted is not None and not beginning.startswith(wanted) and beginning:
+    if beginning and not beginning.startswith(_BEGINNINGS.get(kind, (b"",))):
         raise DataError(f"{path.name!r} must hold what its name says, {kind[1:].upper()}, but it begins otherwise")
     if kind == ".gpkg" and beginning[68:72] not in (b"GPKG", b"GP10", b"GP11"):
         raise DataError(f"{path.name!r} must be a GeoPackage, it is another database of SQLite")
@@ -225,12 +224,10 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
             texts = {
                 code: label if often[label] == 1 else f"{label} ({text_of(code)})" for code, label in labels.items()
             }
-            counts = {
-                texts[code]: int((column == code).sum()) for code in codes if not isinstance(code, str) and code < 0
-            }
             notes += [
-                f"{name}: {label!r} may mean missing ({n} records): --missing reads it so"
-                for label, n in counts.items()
+                f"{name}: {texts[code]!r} may mean missing ({(column == code).sum()} records): --missing reads it so"
+                for code in codes
+                if not isinstance(code, str) and code < 0
             ]
             receipts.append(f"{name}: codes were replaced by their labels")
             table[name] = column = column.astype(object).map(
@@ -240,7 +237,7 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
             said = ", ".join(f"{text_of(code)} {labels[code]!r}" for code in codes[:5])
             notes.append(f"{name}: few of its numbers have a label and it stays a number: {said}")
         if column.dtype == object:
-            table[name] = column.map(lambda cell: None if cell == "" else cell)
+            table[name] = column.where(column != "", None)
         elif pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
             table[name] = column.astype("Int64" if column.isna().any() else "int64")
     return table, {}, receipts, notes

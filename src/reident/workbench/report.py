@@ -62,11 +62,10 @@ def write_report(
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *versions],
     }
     public = {
-        **dict.fromkeys(("riskiest", "rows", "columns")),
+        **dict.fromkeys(("riskiest", "rows", "columns", "command")),
         "internal": False,
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
-        "command": "",
         "receipts": versions,
     }
     write_page(out / "report-external.html", "assessment", **texts, **public)

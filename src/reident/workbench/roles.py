@@ -125,12 +125,11 @@ PlaceColumns = dict[str, Any]
 
 def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns | None:
     """Find the two columns of a table that hold places, in degrees or in metres, which need a CRS."""
-    numeric = _numeric(table)
-    for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
+    for lat, lon in _pairs(table, "latitude", "longitude"):
         if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
             reason = "degrees of latitude and longitude by name and range"
             return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
-    for north, east in _pairs(numeric, MEANING["north"], MEANING["east"]):
+    for north, east in _pairs(table, "north", "east"):
         if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
             reason = "metres east and north by name and range" + ("" if crs else ": name a CRS, such as EPSG:25832")
             return PlaceColumns(lat=north, lon=east, crs=crs, reason=reason)
@@ -164,7 +163,7 @@ def place_notes(table: pd.DataFrame, schema: Any) -> list[str]:
     return notes + [
         f"{lat}, {lon}: named as latitude and longitude, but no degrees: --lat {lon} --lon {lat} exchanges them, --crs "
         "names the CRS of metres"
-        for lat, lon in _pairs(_numeric(table), MEANING["latitude"], MEANING["longitude"])
+        for lat, lon in _pairs(table, "latitude", "longitude")
     ]
 
 
@@ -209,12 +208,10 @@ def _odd_places(north: FloatArray, east: FloatArray, advice: str, *, degrees: bo
     return notes
 
 
-def _numeric(table: pd.DataFrame) -> list[Any]:
-    return [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
-
-
-def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:
-    """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
+def _pairs(table: pd.DataFrame, one_role: str, other_role: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of columns of numbers that are named by one role each, and share all other words."""
+    names = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    first, second = MEANING[one_role], MEANING[other_role]
     return [
         (one, two)
         for one, two in itertools.permutations(names, 2)
