@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+import samples
 from check_cases import QUASI, ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
 from commands import call
 from commands import checked as run
@@ -258,6 +259,19 @@ def test_the_records_of_a_person_and_of_a_household_are_joined():
     moved = dates + pd.to_timedelta(rng.integers(-99, 99, n)[table["who"]], unit="D")
     shifted = shown.assign(month=moved.strftime("%Y-%m-%d"), ward="*")
     assert judge(shifted, visits, order, quasi=["month", "ward"], person="who").share_above_limit > 0.9
+
+
+def test_new_columns_that_tell_a_value_together_refuse():
+    """Two shares of a secret, each by itself at random; more pairs than a test reads."""
+    rng = np.random.default_rng(0)
+    table = samples.drawn(6000, 1, sex=["f", "m"], age=(20, 30), ill=["no", "yes"])
+    order = rng.permutation(6000)
+    one, other = rng.integers(0, 2, (2, 6000))
+    roles = {"quasi": ["sex", "age"], "sensitive": "ill", "new": ["one", "two"], "attacks": ["class_risk"]}
+    apart = judge(table.assign(one=one, two=other), table, order, **roles)
+    assert not any("together" in finding.problem for finding in apart.findings)
+    shares = judge(table.assign(one=one, two=(one + (table["ill"] == "yes")) % 2), table, order, **roles)
+    assert any("tell ill together" in finding.problem for finding in shares.findings)
 
 
 def test_a_synthetic_table_is_judged_against_a_control():
