@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -139,14 +139,7 @@ def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[Flo
     motions = best_motions(x, density)
     lead = motions[0][0] - motions[1][0] if len(motions) > 1 else float("inf")
     placed = x @ motions[0][1].T
-    others: list[FloatArray] = []
-
-    def by_half(half: IntArray) -> FloatArray:
-        motion = best_motions(x[half], density, n_starts=40)[0][1]
-        others.append(other_headings(x[half], density, motion, _HEADINGS, len(others) * _NEXT_HALF))
-        return np.asarray(x @ motion.T)
-
-    agreement = agreement_km(x, by_half)
+    agreement, others = agreement_of_halves(x, density)
     chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
         placed = shape.follow(refine_nonrigidly(placed[shape.fixed], shape.distances_km, shape.sd_km, density))
@@ -167,20 +160,24 @@ def regional_halves(x: FloatArray) -> list[tuple[IntArray, IntArray]]:
     return halves
 
 
-def agreement_km(x: FloatArray, align: Callable[[IntArray], FloatArray]) -> FloatArray:
+def agreement_of_halves(x: FloatArray, density: PopulationDensity) -> tuple[FloatArray, list[FloatArray]]:
     """Return, for each record, the distance between its places by either half of the records, km.
 
-    `align(rows)` returns the places of all records by the records `rows` alone. The larger distance of the two cuts
-    counts; inf where a half is too small. A wrong map is often a stable one: halves drawn at random, or a bootstrap,
-    give the same wrong place twice. Halves on either side of a line have only the map in common.
+    And, for each half, the motions that align it in wrong headings. The larger distance of the two cuts counts; inf
+    where a half is too small. A wrong map is often a stable one: halves drawn at random, or a bootstrap, give the same
+    wrong place twice. Halves on either side of a line have only the map in common.
     """
-    worst = np.zeros(len(x))
+    worst, others = np.zeros(len(x)), []
     for halves in regional_halves(x):
         if min(map(len, halves)) < _MIN_HALF:
-            return np.full(len(x), np.inf)
-        first, second = (align(rows) for rows in halves)
-        worst = np.maximum(worst, gaps_km(first, second))
-    return worst
+            return np.full(len(x), np.inf), []
+        placed = []
+        for half in halves:
+            motion = best_motions(x[half], density, n_starts=40)[0][1]
+            others.append(other_headings(x[half], density, motion, _HEADINGS, len(others) * _NEXT_HALF))
+            placed.append(x @ motion.T)
+        worst = np.maximum(worst, gaps_km(*placed))
+    return worst, others
 
 
 def chance_by_others(x: FloatArray, others: Sequence[FloatArray], agreement_km: FloatArray) -> FloatArray:
