@@ -138,10 +138,9 @@ def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd
     """
     check_choice(name, "name", [ORIGINAL, NOTHING])
     panel = check_one_panel(frame)
-    row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
-    row.update(method=name, parameter="", unit="", label="", n=1, **panel)
-    row.update(dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk)))
-    row.update(dict.fromkeys(["utility", "utility_low", "utility_high"], float(utility)))
+    row: dict[str, Any] = {"method": name, "parameter": "", "unit": "", "label": "", "n": 1, **panel}
+    row |= dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk))
+    row |= dict.fromkeys(["utility", "utility_low", "utility_high"], float(utility))
     return pd.concat([frame, pd.DataFrame([row])], ignore_index=True)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
+
 import numpy as np
 from scipy import fft
 
-from reident.base import FloatArray
+from reident.base import FloatArray, IntArray
 from reident.kernels._numba import in_threads
 from reident.kernels.location import density as kernel
 from reident.location.population_density import BLURS, PopulationDensity
@@ -27,7 +30,6 @@ def best_motions(x: FloatArray, density: PopulationDensity, *, n_starts: int = 1
     Every heading, plain and mirrored, is slid over the whole map at once (a correlation by Fourier transform, at the
     coarsest blur); the best `n_starts` that differ then climb through finer and finer blurs.
     """
-    x = np.ascontiguousarray(x)
     motions = _starts(x, density, n_starts)
     best: list[tuple[float, FloatArray]] = []
     for level in range(len(BLURS)):
@@ -44,25 +46,18 @@ def other_headings(
 
     Half of the headings are mirrored; they begin at `first` of a full turn and follow at the golden angle.
     """
-    x = np.ascontiguousarray(x)
-    slide = _Slide(x, density)
     headings = 2 * np.pi * ((first + _GOLDEN * np.arange(n_headings)) % 1)
-    mirrored = np.where(np.arange(n_headings) % 2, -1.0, 1.0)
-    motions = slide.motions(np.stack([slide.best(*pose) for pose in zip(mirrored, headings, strict=True)]))
+    _, motions = _slid(x, density, zip(itertools.cycle([1.0, -1.0]), headings, strict=False), n_peaks=1)
     for level in range(len(BLURS)):
         _climb(x, motions, density, level)
-    side, angle = _heading(motions, slide.frame)
-    (right_side,), (right_angle,) = _heading(motion[None], slide.frame)
-    turned = np.abs((angle - right_angle + np.pi) % (2 * np.pi) - np.pi)
-    return motions[(side != right_side) | (turned > _SAME_HEADING)]
-
-
-def _heading(motions: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sides of a cloud after motions, plain or mirrored, and the directions of its first axis, radians."""
-    axis, middle = motions @ frame[0], motions @ frame[2]
+    every, frame = np.concatenate([motions, motion[None]]), _own_frame(x)
+    # The side of the cloud after each motion, plain or mirrored, and the direction of its first axis.
+    axis, middle = every @ frame[0], every @ frame[2]
     east = np.cross([0.0, 0.0, 1.0], middle)
-    north = np.cross(middle, east)
-    return np.sign(np.linalg.det(motions)), np.arctan2((axis * north).sum(axis=1), (axis * east).sum(axis=1))
+    side = np.sign(np.linalg.det(every))
+    angle = np.arctan2((axis * np.cross(middle, east)).sum(axis=1), (axis * east).sum(axis=1))
+    turned = np.abs((angle - angle[-1] + np.pi) % (2 * np.pi) - np.pi)
+    return motions[((side != side[-1]) | (turned > _SAME_HEADING))[:-1]]
 
 
 def _climb(x: FloatArray, motions: FloatArray, density: PopulationDensity, level: int) -> FloatArray:
@@ -105,69 +100,53 @@ def _distinct(
     return [(float(scores[number]), motions[number].copy()) for number in kept]
 
 
-class _Slide:
-    """A cloud slid over the coarsest map in one heading after another."""
-
-    def __init__(self, x: FloatArray, density: PopulationDensity) -> None:
-        self.density, self.blur_km = density, BLURS[0] * density.scatter_km
-        self.stride = max(1, round(self.blur_km / 4 / density.cell_km))
-        cell_km = self.stride * density.cell_km
-        # Every `stride`-th cell counted from the centre, so that the centre stays one.
-        self.first = (density.side // 2) % self.stride
-        grid = density.log_density(BLURS[0])[self.first :: self.stride, self.first :: self.stride] - density.outside
-        self.frame = _own_frame(x)
-        self.flat = RADIUS_KM * x @ self.frame[:2].T / cell_km
-        self.side = grid.shape[0]
-        self.reach = min(int(np.ceil(np.abs(self.flat).max() * np.sqrt(2))) + 2, self.side)
-        self.size = fft.next_fast_len(self.side + self.reach, real=True)
-        self.spectrum = fft.rfft2(grid, (self.size, self.size))
-
-    def scores(self, mirrored: float, heading: float) -> FloatArray:
-        """Return the score of every shift in one heading."""
-        plane = self.flat @ _turned(heading, mirrored)[:2, :2].T
-        cloud = fft.rfft2(_counted(plane, self.reach, self.size), (self.size, self.size))
-        return fft.irfft2(self.spectrum * cloud.conj(), (self.size, self.size))[: self.side, : self.side]
-
-    def best(self, mirrored: float, heading: float) -> FloatArray:
-        """Return the row (score, mirror, heading, shift, shift) of the best shift in one heading."""
-        score = self.scores(mirrored, heading)
-        return np.array([score.max(), mirrored, heading, *np.unravel_index(score.argmax(), score.shape)])
-
-    def motions(self, table: FloatArray) -> FloatArray:
-        """Return the motions, shape (k, 3, 3), of rows (score, mirror, heading, shift, shift)."""
-        density = self.density
-        centre = table[:, 3:] * self.stride + self.first - density.side // 2
-        up = density.vectors(centre + (density.side - 1) / 2)
-        east = density.axes[0] - (up @ density.axes[0])[:, None] * up
-        east /= np.linalg.norm(east, axis=1, keepdims=True)
-        axes = np.stack([east, np.cross(up, east), up], axis=2)
-        turned = np.stack([_turned(heading, mirrored) for mirrored, heading in table[:, 1:3]])
-        return np.ascontiguousarray(axes @ turned @ self.frame)
-
-
 def _starts(x: FloatArray, density: PopulationDensity, n_starts: int) -> FloatArray:
     """Return motions from the peaks of the correlation of the cloud, in all headings, with the coarsest map."""
-    slide = _Slide(x, density)
-    headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * slide.blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
-    poses = [(mirrored, heading) for mirrored in (1.0, -1.0) for heading in headings]
-    table = np.concatenate([_peaks(slide.scores(*pose), *pose) for pose in poses])
-    table = table[np.argsort(-table[:, 0], kind="stable")[:_LISTED]]
-    chosen = _distinct(x, slide.motions(table), table[:, 0], _SAME_START * density.scatter_km, n_starts)
+    blur_km = BLURS[0] * density.scatter_km
+    headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
+    scores, motions = _slid(x, density, itertools.product((1.0, -1.0), headings), _PEAKS)
+    highest = np.argsort(-scores, kind="stable")[:_LISTED]
+    chosen = _distinct(x, motions[highest], scores[highest], _SAME_START * density.scatter_km, n_starts)
     return np.stack([motion for _, motion in chosen])
+
+
+def _slid(
+    x: FloatArray, density: PopulationDensity, poses: Iterable[tuple[float, float]], n_peaks: int
+) -> tuple[FloatArray, FloatArray]:
+    """Slide a cloud over the coarsest map in poses (mirrored, heading); return scores and motions of the best shifts.
+
+    Of each pose the best `n_peaks` count, one a block of cells.
+    """
+    stride = max(1, round(BLURS[0] * density.scatter_km / 4 / density.cell_km))
+    # Every `stride`-th cell counted from the centre, so that the centre stays one.
+    first = (density.side // 2) % stride
+    grid = density.log_density(BLURS[0])[first::stride, first::stride] - density.outside
+    side, frame = len(grid), _own_frame(x)
+    flat = RADIUS_KM * x @ frame[:2].T / (stride * density.cell_km)
+    reach = min(int(np.ceil(np.abs(flat).max() * np.sqrt(2))) + 2, side)
+    size = fft.next_fast_len(side + reach, real=True)
+    spectrum = fft.rfft2(grid, (size, size))
+    scores, motions = [], []
+    for mirrored, heading in poses:
+        cosine, sine = np.cos(heading), np.sin(heading)
+        turn = np.array([[mirrored * cosine, -sine, 0], [mirrored * sine, cosine, 0], [0, 0, 1]])
+        cloud = fft.rfft2(_counted(flat @ turn[:2, :2].T, reach, size))
+        score, shifts = _peaks(fft.irfft2(spectrum * cloud.conj(), (size, size))[:side, :side], n_peaks)
+        up = density.vectors(shifts * stride + first)
+        east = density.axes[0] - (up @ density.axes[0])[:, None] * up
+        east /= np.linalg.norm(east, axis=1, keepdims=True)
+        scores.append(score)
+        motions.append(np.stack([east, np.cross(up, east), up], axis=2) @ turn @ frame)
+    return np.concatenate(scores), np.concatenate(motions)
 
 
 def _own_frame(x: FloatArray) -> FloatArray:
     """Return two axes and the middle of a cloud, a rotation."""
     middle = x.mean(axis=0)
-    frame = np.linalg.svd(middle[None])[2]
-    frame[0] = middle / np.linalg.norm(middle)
-    frame = np.stack([frame[1], frame[2], frame[0]])
-    return frame if np.linalg.det(frame) > 0 else frame * np.array([[-1.0], [1.0], [1.0]])
-
-
-def _turned(heading: float, mirrored: float) -> FloatArray:
-    cosine, sine = np.cos(heading), np.sin(heading)
-    return np.array([[mirrored * cosine, -sine, 0], [mirrored * sine, cosine, 0], [0, 0, 1]])
+    frame = np.linalg.svd(middle[None])[2][[1, 2, 0]]
+    frame[2] = middle / np.linalg.norm(middle)
+    frame[0] *= np.sign(np.linalg.det(frame))
+    return frame
 
 
 def _counted(plane: FloatArray, reach: int, size: int) -> FloatArray:
@@ -177,14 +156,12 @@ def _counted(plane: FloatArray, reach: int, size: int) -> FloatArray:
     return np.bincount(cells[:, 0] * size + cells[:, 1], minlength=size * size).reshape(size, size).astype(float)
 
 
-def _peaks(score: FloatArray, mirrored: float, heading: float) -> FloatArray:
-    """Return rows (score, mirror, heading, shift, shift): the best shift of each block of cells."""
-    side = score.shape[0] // _BLOCK
+def _peaks(score: FloatArray, n_peaks: int) -> tuple[FloatArray, IntArray]:
+    """Return the scores of the best cells, one a block of cells, and their rows and columns, shape (n_peaks, 2)."""
+    side = len(score) // _BLOCK
     whole = score[: side * _BLOCK, : side * _BLOCK].reshape(side, _BLOCK, side, _BLOCK)
     blocks = whole.swapaxes(1, 2).reshape(side * side, _BLOCK * _BLOCK)
-    best = blocks.argmax(axis=1)
-    height = blocks[np.arange(side * side), best]
-    top = np.argsort(-height, kind="stable")[:_PEAKS]
-    rows, columns = (top // side) * _BLOCK + best[top] // _BLOCK, (top % side) * _BLOCK + best[top] % _BLOCK
-    same = np.ones(len(top))
-    return np.column_stack([height[top], mirrored * same, heading * same, rows, columns])
+    top = np.argsort(-blocks.max(axis=1), kind="stable")[:n_peaks]
+    best = blocks[top].argmax(axis=1)
+    cells = np.stack(np.divmod(top, side), axis=1) * _BLOCK + np.stack(np.divmod(best, _BLOCK), axis=1)
+    return blocks[top, best], cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.base import FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.location import trilateration, trilateration_columns
 from reident.location.joint_fit import Equations, fit_all
 from reident.location.spherical_mds import fit_shape, gaps_km
@@ -100,16 +100,14 @@ class LocalMap:
         is_missing = np.isnan(between)
         between = np.where(is_missing, 0.0, between)
         rough = fit_shape(between, np.where(is_missing, np.inf, np.maximum(0.05 * between, 0.3)))
-        seed = _Seed(values[columns], rough.x, self.tol)
-        right = np.abs(seed.residual) < self.tol
-        by_column = np.bincount(seed.column[right], minlength=columns.size)
-        by_record = np.bincount(seed.record[right], minlength=members.size)
+        x, references, sign, shift, is_right = _fit_seed(values[columns], rough.x, self.tol)
+        by_column, by_record = is_right.sum(axis=1), is_right.sum(axis=0)
         if np.maximum(by_column - 3, 0).sum() - 2 * members.size <= _SEED_SURPLUS:
             return False
         sure, good = by_column >= 5, by_record >= 5
-        self.sign[columns[sure]], self.shift[columns[sure]] = seed.sign[sure], seed.shift[sure]
-        self.references[columns[sure], 0], self.counts[columns[sure]] = seed.r[sure], 1
-        self.x[members[good]], self.located[members[good]] = seed.x[good], True
+        self.sign[columns[sure]], self.shift[columns[sure]] = sign[sure], shift[sure]
+        self.references[columns[sure], 0], self.counts[columns[sure]] = references[sure], 1
+        self.x[members[good]], self.located[members[good]] = x[good], True
         return True
 
     def grow(self) -> None:
@@ -198,25 +196,26 @@ class LocalMap:
         return deviation[column, record], (record, reference, column, value)
 
 
-class _Seed:
-    """Places of a few records, and one reference and shift a column, from rough places and values (c, m)."""
+def _fit_seed(
+    values: FloatArray, x: FloatArray, tol: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
+    """Fit the places of a few records, and one reference, sign and shift a column, to values (c, m), from rough places.
 
-    def __init__(self, values: FloatArray, x: FloatArray, tol: float) -> None:
-        self.x = x
-        self.column, self.record = np.nonzero(np.isfinite(values))
-        c = len(values)
-        self.sign, self.shift, self.r = np.ones(c), np.zeros(c), np.zeros((c, 3))
-        for i in range(c):
-            known = np.isfinite(values[i])
-            lowest, places, shifts = np.inf, np.empty((1, 3)), np.empty(1)
-            for sign in (1.0, -1.0):
-                (cost,) = trilateration_columns.search_cone(
-                    self.x[known], values[i, known], sign, 2.0, 1, places, shifts
-                )
-                if cost < lowest:
-                    lowest, self.sign[i], self.r[i], self.shift[i] = cost, sign, places[0], shifts[0]
-        equations = self.record, len(x) + self.column, self.column, self.sign[self.column] * values[np.isfinite(values)]
-        for scale in (2.0, 1.0, 0.5, 0.2, 0.1, *(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol)):
-            points = np.concatenate([self.x, self.r])
-            points, self.shift, self.residual = fit_all(points, self.shift, equations, scale, 40)
-            self.x, self.r = np.split(points, [len(x)])
+    Returns the places, the references, signs, shifts, and which of the values they explain.
+    """
+    is_known = np.isfinite(values)
+    column, record = np.nonzero(is_known)
+    sign, shift, references = np.ones(len(values)), np.zeros(len(values)), np.zeros((len(values), 3))
+    for i, known in enumerate(is_known):
+        lowest, places, shifts = np.inf, np.empty((1, 3)), np.empty(1)
+        for side in (1.0, -1.0):
+            (cost,) = trilateration_columns.search_cone(x[known], values[i, known], side, 2.0, 1, places, shifts)
+            if cost < lowest:
+                lowest, sign[i], references[i], shift[i] = cost, side, places[0], shifts[0]
+    points = np.concatenate([x, references])
+    equations = record, len(x) + column, column, sign[column] * values[is_known]
+    for scale in (2.0, 1.0, 0.5, 0.2, 0.1, *(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol)):
+        points, shift, residual = fit_all(points, shift, equations, scale, 40)
+    is_right = np.zeros_like(is_known)
+    is_right[is_known] = np.abs(residual) < tol
+    return points[: len(x)], points[len(x) :], sign, shift, is_right

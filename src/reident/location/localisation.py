@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from reident.base import (
     encode_labels,
 )
 from reident.location.neighbours import Fit, Neighbours
+from reident.location.spherical_mds import usable_pairs
 from reident.places.common_subgraph import read_microdata
 from reident.places.compatibility import complete_distances
 from reident.places.points import degrees, read_places, unit_vectors
@@ -113,9 +113,9 @@ def check_sd(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
     sd = check_array(sd_km, "sd_km")
     if sd.shape != (n, n):
         raise DataError(f"`sd_km` must have shape ({n}, {n}) like the released distances, got {sd.shape}")
-    if np.isnan(sd).any() or (sd < 0).any() or not np.array_equal(sd, sd.T):
+    if (sd < 0).any() or not np.array_equal(sd, sd.T):  # nan is not equal to itself
         raise DataError("`sd_km` must be symmetric, not negative and not nan")
-    if not ((sd > 0) & np.isfinite(sd))[~np.eye(n, dtype=bool)].any():
+    if not usable_pairs(sd).any():
         raise DataError("`sd_km` must leave some distance in: all are 0 or infinite")
     return sd
 
@@ -132,7 +132,7 @@ def links_between(index: pd.Index, known: pd.Index, neighbours: Neighbours, x: F
 def localised(
     index: pd.Index,
     x: FloatArray | None = None,
-    certificate: Mapping[str, ArrayLike] = MappingProxyType({}),
+    certificate: Mapping[str, ArrayLike] | None = None,
     links: pd.DataFrame | None = None,
     residual_km: float = np.nan,
     p_value: float = np.nan,
@@ -145,4 +145,6 @@ def localised(
     lat, lon = degrees(x)
     positions = pd.DataFrame({"lat_deg": lat, "lon_deg": lon}, index=index)
     usual = {"agreement_km": np.inf, "p_value": 1.0, "map": 0, "gap": np.nan, "motion_p_value": np.nan}
-    return Localisation(positions, links, residual_km, p_value, pd.DataFrame({**usual, **certificate}, index=index))
+    return Localisation(
+        positions, links, residual_km, p_value, pd.DataFrame({**usual, **(certificate or {})}, index=index)
+    )

@@ -95,9 +95,7 @@ def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntA
             f"`links` must be a linkage or a table with the columns release and known, got {type(links).__name__}"
         )
     check_table(frame, "links", min_records=0)
-    pairs = np.column_stack([release_ids.get_indexer(frame["release"]), known_ids.get_indexer(frame["known"])]).astype(
-        np.int64
-    )
+    pairs = np.column_stack([release_ids.get_indexer(frame["release"]), known_ids.get_indexer(frame["known"])])
     absent = np.flatnonzero((pairs < 0).any(axis=1))
     if absent.size:
         row = frame.iloc[absent[0]]

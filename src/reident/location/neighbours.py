@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -54,8 +54,8 @@ class Neighbours:
         counts[0] = 0
         self.label_share = counts[codes + 1] / len(y)
         self._tree = cKDTree(y)
-        self._labelled = np.flatnonzero(y_codes >= 0)
-        self._tree_by_label = cKDTree(_with_labels(y, y_codes)[self._labelled])
+        # A missing label, -1, agrees with no label and with no missing one.
+        self._tree_by_label = cKDTree(_with_labels(y, np.where(y_codes < 0, -2, y_codes)))
         # Half the extent of the known places: the room in which a motion is looked for.
         self.room_km = float(RADIUS_KM * np.linalg.norm(y - y.mean(axis=0), axis=1).max())
 
@@ -65,14 +65,8 @@ class Neighbours:
 
     def nearest(self, x: FloatArray) -> tuple[FloatArray, IntArray]:
         """Return each record's gap to the nearest known record of its label, km (inf for none), and which one."""
-        which = np.zeros(len(x), dtype=np.int64)
-        gap = np.full(len(x), np.inf)
-        labelled = np.flatnonzero(self.label_share > 0)
-        if labelled.size:
-            _, at = self._tree_by_label.query(_with_labels(x, self.codes)[labelled])
-            which[labelled] = self._labelled[at]
-            gap[labelled] = gaps_km(x[labelled], self.y[which[labelled]])
-        return gap, which
+        _, which = self._tree_by_label.query(_with_labels(x, self.codes))
+        return np.where(self.label_share > 0, gaps_km(x, self.y[which]), np.inf), which
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the density, per km^2, of known records of each record's label around it.
@@ -149,7 +143,8 @@ class Neighbours:
         A matching of all records in a sparse graph, where each has a partner of its own at the reach.
         """
         n, m = len(x), len(self.y)
-        i, j = self._pairs_within(x, reach_km)
+        near = _pairs_within(cKDTree(_with_labels(x, self.codes)), self._tree_by_label, reach_km)
+        i, j = near["i"], near["j"]
         cost = (gaps_km(x[i], self.y[j]) / reach_km) ** 2
         # One more for each edge changes no matching, and no edge weighs 0, which would be none.
         weight = np.concatenate([1 + cost, np.full(n, 2.0)])
@@ -158,15 +153,6 @@ class Neighbours:
         partner = min_weight_full_bipartite_matching(graph)[1]
         pair = np.column_stack([rows, partner])[partner < m].astype(np.int64)
         return pair, gaps_km(x[pair[:, 0]], self.y[pair[:, 1]])
-
-    def _pairs_within(self, x: FloatArray, reach_km: float) -> tuple[IntArray, IntArray]:
-        """Return records and known places of one label within a reach."""
-        labelled = np.flatnonzero(self.label_share > 0)
-        if not np.isfinite(reach_km) or not labelled.size:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        tree = cKDTree(_with_labels(x, self.codes)[labelled])
-        near = tree.sparse_distance_matrix(self._tree_by_label, _chord(reach_km), output_type="ndarray")
-        return labelled[near["i"]], self._labelled[near["j"]]
 
     def certificate(self, x: FloatArray, reach_km: float, rng: Generator, n_permutations: int = 999) -> float:
         """Return the permutation p-value of the number of records with a neighbour of their label within reach.
@@ -187,16 +173,15 @@ class Neighbours:
         """Return, for each point and label, whether a known record of the label lies within reach."""
         near = np.zeros((len(x), labels.size), dtype=bool)
         known = np.flatnonzero((self.y_codes >= 0) & np.isin(self.y_codes, labels))
-        if known.size:
-            pairs = cKDTree(x).sparse_distance_matrix(
-                cKDTree(self.y[known]), _chord(max(reach_km, _FINEST_KM)), output_type="ndarray"
-            )
-            near[pairs["i"], np.searchsorted(labels, self.y_codes[known[pairs["j"]]])] = True
+        pairs = _pairs_within(cKDTree(x), cKDTree(self.y[known]), max(reach_km, _FINEST_KM))
+        near[pairs["i"], np.searchsorted(labels, self.y_codes[known[pairs["j"]]])] = True
         return near
 
 
-def _chord(km: float) -> float:
-    return float(2 * np.sin(min(km / RADIUS_KM, np.pi) / 2))
+def _pairs_within(first: cKDTree, second: cKDTree, km: float) -> Any:
+    """Return the pairs of points of two trees, i and j, within a distance; none if it is nan."""
+    chord = 2 * np.sin(min(km / RADIUS_KM, np.pi) / 2)
+    return first.sparse_distance_matrix(second, chord, output_type="ndarray")
 
 
 def _with_labels(x: FloatArray, codes: IntArray) -> FloatArray:

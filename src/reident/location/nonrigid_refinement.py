@@ -18,8 +18,8 @@ _PATCH, _EVERY = 80, 8
 _TRUST, _TRUST_AT_LAST = 0.03, 0.1
 # A patch's log-likelihood is tempered: its records share the errors of the shape.
 _TEMPER, _WIDEST_TURN, _TURNS = 0.3, 0.5, 9
-# Blurs and repetitions of the last steps, in which each record moves uphill by itself.
-_LAST = ((15 / 11, 8), (1.0, 8))
+# Blurs of the last steps, in which each record moves uphill by itself.
+_LAST = (15 / 11,) * 8 + (1.0,) * 8
 
 
 def refine_nonrigidly(
@@ -39,11 +39,10 @@ def refine_nonrigidly(
         strongest = (RADIUS_KM / (2 / 11 * density.scatter_km)) ** 2
         weight = np.minimum(certainty * density.scale**2, strongest)
         x = refit(at, distances_km, _TRUST * ties, pins=at, pin_weight=weight, sweeps=40)
-    for blur, times in _LAST:
-        for _ in range(times):
-            at = density.vectors(_uphill(density.cells(x), density, blur))
-            pull = np.full(len(x), (RADIUS_KM / (blur * density.scatter_km)) ** 2)
-            x = refit(x, distances_km, _TRUST_AT_LAST * ties, pins=at, pin_weight=pull, sweeps=4)
+    for blur in _LAST:
+        at = density.vectors(_uphill(density.cells(x), density, blur))
+        pull = np.full(len(x), (RADIUS_KM / (blur * density.scatter_km)) ** 2)
+        x = refit(x, distances_km, _TRUST_AT_LAST * ties, pins=at, pin_weight=pull, sweeps=4)
     return x
 
 

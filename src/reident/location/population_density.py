@@ -92,7 +92,10 @@ class PopulationDensity:
     def log_density(self, blur: float) -> FloatArray:
         """Return the logs of the density, per km^2, blurred by a multiple of the scatter."""
         if blur not in self._cache:
-            self._cache[blur] = self._contrast(blur) if self.part else np.log(self._blurred(blur))
+            log = np.log(self._blurred(blur))
+            if self.part:
+                log = np.where(self.inside, log - np.log(self._blurred(_SURROUNDINGS)), -_OFF_LAND)
+            self._cache[blur] = log
         return self._cache[blur]
 
     def _blurred(self, blur: float) -> FloatArray:
@@ -103,10 +106,6 @@ class PopulationDensity:
             density /= density.sum() * self.cell_km**2
         anywhere = 1 / (self.side * self.cell_km) ** 2
         return (1 - _ANYWHERE) * density + _ANYWHERE * anywhere
-
-    def _contrast(self, blur: float) -> FloatArray:
-        contrast = np.log(self._blurred(blur)) - np.log(self._blurred(_SURROUNDINGS))
-        return np.where(self.inside, contrast, -_OFF_LAND)
 
     def _inside(self, outline: Any) -> BoolArray:
         if outline is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from reident.location.localisation import Localisation, check_sd, check_size, lo
 from reident.location.nonrigid_refinement import refine_nonrigidly
 from reident.location.population_density import PopulationDensity
 from reident.location.reference_sets import check_release, check_table
-from reident.location.spherical_mds import RADIUS_KM, Shape, fit_parts, gaps_km
+from reident.location.spherical_mds import RADIUS_KM, Shape, fit_parts, gaps_km, usable_pairs
 
 _MIN_PART = 40  # records below which a part of the release is not aligned by itself
 # Wrong headings in which either half is aligned as well, and where those of the next half begin, as a share of a turn.
@@ -102,27 +102,21 @@ def locate_by_population(
         usable_sd = np.where(missing, np.inf, 1.0 if sd is None else sd)
     part = coverage == "part"
     density = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
-    surface_km2 = density.surface_km2
-    shapes = fit_parts(distances, usable_sd, _MIN_PART)
-    has_distance = ~missing if usable_sd is None else np.isfinite(usable_sd) & (usable_sd > 0)
-    is_connected = connected_components(has_distance, directed=False)[0] == 1
-    n = len(index)
-    x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
-    which, gap, tries = np.full(n, -1), np.full(n, -np.inf), np.zeros(n, dtype=np.int64)
-    for number, (rows, shape) in enumerate(shapes):
+    maps = []
+    for number, (rows, shape) in enumerate(fit_parts(distances, usable_sd, _MIN_PART)):
         if number == 1 and not part:
             density = PopulationDensity(places, area, scatter_km=scatter_km, part=True)
-        placed, apart, by_others, lead = _align(shape, density, bent=sd is not None)
-        if number == 0 and not is_connected:
-            # No distance fixes the parts against one another: the whole is no evidence.
-            apart, by_others = np.full(n, np.inf), np.ones(n)
-        tries[rows] += 1
-        better = (apart < agreement[rows]) | ((apart == agreement[rows]) & (lead > gap[rows]))
-        chosen = rows[better]
-        x[chosen], agreement[chosen], chance[chosen] = placed[better], apart[better], by_others[better]
-        which[chosen], gap[chosen] = number, lead
-    p_value = np.maximum(chance_of_agreement(agreement, surface_km2, tries), np.minimum(1.0, tries * chance))
-    return localised(index, x, {"agreement_km": agreement, "p_value": p_value, "map": which, "gap": gap})
+        placed, apart, chance, lead = _align(shape, density, bent=sd is not None)
+        maps.append(pd.DataFrame(placed, rows).assign(agreement_km=apart, chance=chance, map=number, gap=lead))
+    if usable_sd is not None and connected_components(usable_pairs(usable_sd), directed=False)[0] > 1:
+        # No distance fixes the parts against one another: the whole is no evidence.
+        maps[0] = maps[0].assign(agreement_km=np.inf, chance=1.0)
+    every = pd.concat(maps).sort_values(["agreement_km", "gap"], ascending=[True, False], kind="stable")
+    best = every[~every.index.duplicated()].sort_index().set_axis(index)
+    tries = every.index.value_counts(sort=False).sort_index().to_numpy()
+    by_chance = chance_of_agreement(best["agreement_km"], density.surface_km2, tries)
+    best["p_value"] = np.maximum(by_chance, np.minimum(1.0, tries * best["chance"]))
+    return localised(index, best[[0, 1, 2]].to_numpy(), dict(best.drop(columns=[0, 1, 2, "chance"])))
 
 
 def _check_released(release: Any) -> tuple[pd.Index, FloatArray]:
@@ -145,14 +139,7 @@ def _align(shape: Shape, density: PopulationDensity, *, bent: bool) -> tuple[Flo
     motions = best_motions(x, density)
     lead = motions[0][0] - motions[1][0] if len(motions) > 1 else float("inf")
     placed = x @ motions[0][1].T
-    others: list[FloatArray] = []
-
-    def by_half(half: IntArray) -> FloatArray:
-        motion = best_motions(x[half], density, n_starts=40)[0][1]
-        others.append(other_headings(x[half], density, motion, _HEADINGS, len(others) * _NEXT_HALF))
-        return np.asarray(x @ motion.T)
-
-    agreement = agreement_km(x, by_half)
+    agreement, others = agreement_of_halves(x, density)
     chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
         placed = shape.follow(refine_nonrigidly(placed[shape.fixed], shape.distances_km, shape.sd_km, density))
@@ -173,20 +160,24 @@ def regional_halves(x: FloatArray) -> list[tuple[IntArray, IntArray]]:
     return halves
 
 
-def agreement_km(x: FloatArray, align: Callable[[IntArray], FloatArray]) -> FloatArray:
+def agreement_of_halves(x: FloatArray, density: PopulationDensity) -> tuple[FloatArray, list[FloatArray]]:
     """Return, for each record, the distance between its places by either half of the records, km.
 
-    `align(rows)` returns the places of all records by the records `rows` alone. The larger distance of the two cuts
-    counts; inf where a half is too small. A wrong map is often a stable one: halves drawn at random, or a bootstrap,
-    give the same wrong place twice. Halves on either side of a line have only the map in common.
+    And, for each half, the motions that align it in wrong headings. The larger distance of the two cuts counts; inf
+    where a half is too small. A wrong map is often a stable one: halves drawn at random, or a bootstrap, give the same
+    wrong place twice. Halves on either side of a line have only the map in common.
     """
-    worst = np.zeros(len(x))
+    worst, others = np.zeros(len(x)), []
     for halves in regional_halves(x):
         if min(map(len, halves)) < _MIN_HALF:
-            return np.full(len(x), np.inf)
-        first, second = (align(rows) for rows in halves)
-        worst = np.maximum(worst, gaps_km(first, second))
-    return worst
+            return np.full(len(x), np.inf), []
+        placed = []
+        for half in halves:
+            motion = best_motions(x[half], density, n_starts=40)[0][1]
+            others.append(other_headings(x[half], density, motion, _HEADINGS, len(others) * _NEXT_HALF))
+            placed.append(x @ motion.T)
+        worst = np.maximum(worst, gaps_km(*placed))
+    return worst, others
 
 
 def chance_by_others(x: FloatArray, others: Sequence[FloatArray], agreement_km: FloatArray) -> FloatArray:

@@ -109,26 +109,26 @@ def estimate_step(release: Any) -> ReleasedStep:
     'rounded to 0.1 km'
     """
     matrix = check_release(release)
-    step = rounding_step(matrix) or 0.0
+    step = rounding_step(matrix)
     noise = _noise_km(matrix, step)
     if noise < max(step / 3, _DIGITS * float(np.nanmax(matrix, initial=0.0))):
         noise = 0.0
     return ReleasedStep(step, noise)
 
 
-def rounding_step(matrix: FloatArray) -> float | None:
-    """Return the step of which all released distances are multiples, km; None if there is none."""
+def rounding_step(matrix: FloatArray) -> float:
+    """Return the step of which all released distances are multiples, km; 0 if there is none."""
     values = np.unique(matrix[np.triu_indices(len(matrix), 1)])
     values = values[values > 0]
     if len(values) < _FEWEST:
-        return None
+        return 0.0
     # The smallest gap is the step where there are many distances; the largest distance names it best.
     apart = np.diff(values)
     gap = float(apart[apart > 1e-10 * values[-1]].min(initial=values[-1]))
     for step in (values[-1] / np.round(values[-1] / gap), *_STEPS):
         if np.abs(values / step - np.round(values / step)).max() < _OFF_STEP:
             return float(step)
-    return None
+    return 0.0
 
 
 def _noise_km(matrix: FloatArray, step: float) -> float:

@@ -19,10 +19,10 @@ _HELD_OUT, _LEVEL, _WINDOWS, _WINDOWS_KM = 0.1, 1e-6, 4, 0.5
 _PAIRS, _FOLLOWED, _FAILURES = 6000, 8, 5
 # Rounds in which one column settles, and bounds that must coincide while few values are known.
 _ROUNDS, _FIRST_BOUNDS, _FEW = 12, 3, 30
-# Later, bounds that must coincide, by the step, km, times the number of records, or up to so many km whatever their
-# number: the finer the step and the fewer the records, the fewer coincide by chance. Up to the first, steps are fine.
-_FINE_KM, _SMALL_KM = 25.0, 0.2
-_FINE_BOUNDS, _BOUNDS, _COARSE_BOUNDS = 2, {100.0: 4, 200.0: 5}, 6
+# Later, bounds that must coincide, by the step, km, times the number of records: the finer the step and the fewer the
+# records, the fewer coincide by chance. Up to the first, steps are fine; small steps, km, need no more than so many.
+_FINE_KM = 25.0
+_BOUNDS, _SMALL_KM, _SMALL_BOUNDS = {_FINE_KM: 2, 100.0: 4, 200.0: 5, np.inf: 6}, 0.2, 4
 # Rounds of the fit of all columns at once, and fitted distances without which a value is not believed; rounds in which
 # values are added to fitted columns, and how narrow, in steps, bounds are then taken to coincide.
 _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
@@ -34,10 +34,9 @@ def is_fine(step: float, n: int) -> bool:
 
 
 def _bounds(step: float, n: int) -> int:
-    """Return how many bounds must coincide where steps are not fine."""
-    if step <= _SMALL_KM:
-        return min(_BOUNDS.values())
-    return next((bounds for largest, bounds in _BOUNDS.items() if step * n <= largest), _COARSE_BOUNDS)
+    """Return how many bounds of a value must coincide in a release of n records."""
+    bounds = next(bounds for largest, bounds in _BOUNDS.items() if step * n <= largest)
+    return min(bounds, _SMALL_BOUNDS) if step <= _SMALL_KM else bounds
 
 
 def recover_rounded(distances: FloatArray, step: float) -> tuple[FloatArray, int, int]:
@@ -52,15 +51,12 @@ def recover_rounded(distances: FloatArray, step: float) -> tuple[FloatArray, int
     failures = n_refused = 0
     while failures < _FAILURES and n >= _FEW:
         found = search.next_column()
-        if found is None:
+        if found is None or search.refuses(found[0]):
             failures += 1
-            continue
-        f, explained = found
-        if search.refuses(f):
-            failures += 1
-            n_refused += 1
+            n_refused += found is not None
             continue
         failures = 0
+        f, explained = found
         search.open &= ~explained
         columns = _joined(columns, f, step)
     values = np.array(columns).reshape(-1, n)
@@ -87,7 +83,7 @@ class _Search:
             self.visible[x, y] = np.nan
         self.open = ~np.isnan(self.visible)
         self.fine = is_fine(step, n)
-        self.bounds = _FINE_BOUNDS if self.fine else _bounds(step, n)
+        self.bounds = _bounds(step, n)
         # Columns that explain too little are not followed a second time.
         self.fruitless: list[FloatArray] = []
 
@@ -170,9 +166,11 @@ class _Search:
     def refuses(self, f: FloatArray) -> bool:
         """Tell whether the entries that a column has not seen may lie at its differences by chance."""
         n_windows = max(_WINDOWS, int(_WINDOWS_KM / self.step)) if self.fine else _WINDOWS
-        at, beyond = _count_near(self.distances, f, self.hidden, self.step, n_windows)
-        share = 1 / (n_windows + 1)
-        return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
+        x, y = self.hidden.T
+        rest = self.distances[x, y] - np.abs(f[x] - f[y])
+        at = np.count_nonzero(np.abs(rest) <= self.step)
+        beyond = np.count_nonzero((rest > self.step) & (rest <= (1 + 2 * n_windows) * self.step))
+        return not (at and bdtrc(at - 1, at + beyond, 1 / (n_windows + 1)) < _LEVEL)
 
 
 def drop_violations(distances: FloatArray, f: FloatArray, slack: float) -> None:
@@ -208,19 +206,6 @@ def _tightest(bounds: FloatArray, width: float) -> tuple[FloatArray, IntArray, F
     smallest = np.fmin.reduce(bounds, initial=np.inf)
     is_near = bounds <= smallest + width
     return smallest, is_near.sum(axis=0), np.where(is_near, bounds, 0.0).sum(axis=0)
-
-
-def _count_near(
-    distances: FloatArray, f: FloatArray, entries: IntArray, step: float, n_windows: int
-) -> tuple[int, int]:
-    """Return how many entries (m, 2) exceed the difference of their values by less than a step, and how many by more.
-
-    The second count is of those that exceed it by up to n_windows times as much as that, which are there by chance.
-    """
-    x, y = entries.T
-    rest = distances[x, y] - np.abs(f[x] - f[y])
-    near = np.abs(rest) <= step
-    return int(near.sum()), int(((rest > step) & (rest <= (1 + 2 * n_windows) * step)).sum())
 
 
 def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray) -> tuple[IntArray, FloatArray]:
@@ -260,16 +245,13 @@ def _fitted(distances: FloatArray, values: FloatArray, pairs: IntArray, step: fl
         x, y = pairs[used].T
         column = which[used]
         sign = np.sign(values[column, x] - values[column, y])
-        rows = np.arange(used.size)
-        matrix = sparse.csr_array(
-            (np.concatenate([sign, -sign]), (np.tile(rows, 2), np.concatenate([column * n + x, column * n + y]))),
-            shape=(used.size, d * n),
-        )
+        rows, unknowns = np.tile(np.arange(used.size), 2), np.concatenate([column * n + x, column * n + y])
+        matrix = sparse.csr_array((np.concatenate([sign, -sign]), (rows, unknowns)), (used.size, d * n))
         move = 0.7 * lsmr(matrix, rest[used], damp=0.05, maxiter=30)[0].reshape(d, n)
         values += move
         if np.abs(move).max() < 1e-3 * step:
             break
-    counts = np.bincount(np.concatenate([column * n + x, column * n + y]), minlength=d * n).reshape(d, n)
+    counts = np.bincount(unknowns, minlength=d * n).reshape(d, n)
     return np.where(counts >= _FEWEST_FITTED, values, np.nan), used.size
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import math
 import uuid
-from collections.abc import Callable
 from datetime import datetime
 from functools import cache
 from io import BytesIO
@@ -48,13 +47,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "allow_nan": False}
-    filters: dict[str, Callable[..., Any]] = {
-        "address": lambda path: quote(str(path)),
-        "cell": cell,
-        "mark": mark,
-        "number": number,
-    }
-    environment.filters.update(filters)
+    environment.filters.update(address=lambda path: quote(str(path)), cell=cell, mark=mark, number=number)
     return environment
 
 

@@ -66,11 +66,9 @@ def plot_ru_map(frame: pd.DataFrame, *, limit: float = 0.25, ax: Axes | None = N
     if len(original):
         utility, risk = original[["utility", "risk"]].astype(float).iloc[0]
         at = utility if np.isfinite(utility) else None, risk
-    lowest, log = float(releases["risk_low"].min()), is_wide(releases["utility"])
-    frame_ru_map(ax, limit=limit, risk=f"risk: {panel['attack']}", utility=f"utility: {panel['analysis']}",
-                 lowest=lowest, log=log, original=at)  # fmt: skip
-    if at is not None:
         ax.plot([], [], "k*", label="original")
+    frame_ru_map(ax, limit=limit, risk=f"risk: {panel['attack']}", utility=f"utility: {panel['analysis']}",
+                 lowest=releases["risk_low"].min(), log=is_wide(releases["utility"]), original=at)  # fmt: skip
     best = _ring(ax, releases, limit)
     if best is not None:
         text = f"{best['method']} {best['label']}".strip()

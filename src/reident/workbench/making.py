@@ -224,10 +224,7 @@ def _move(result: Made, step: Step, dataset: Any, rng: Any) -> Row:
     household = dataset.schema.single("household")
     home = np.arange(len(table)) if household is None else own_numbers(table[household])
     # Records that move together: several noisy copies of a household's place would average out.
-    homes = pd.DataFrame(dict(zip(("lat", "lon"), read_places(table, "data"), strict=True)), table.index).assign(
-        home=home
-    )
-    units = homes.groupby(["lat", "lon", "home"], sort=False).ngroup()
+    units = table.groupby([*read_places(table, "data"), home], sort=False).ngroup()
     one_each = table[~units.duplicated()]
     read = [name for name in entry.signature if name in one_each.columns]
     moved = release(
@@ -277,9 +274,7 @@ def _mask(result: Made, step: Step, dataset: Any, missing: str, rng: Any) -> Row
             cells[name] = in_form(rows[name], made.table[name])
         return cells, changed
 
-    if not has_gap.any():
-        parts = [masked(table)]
-    elif missing == "drop":
+    if missing == "drop" or not has_gap.any():
         parts = [masked(table[~has_gap])]
     elif missing == "suppress":
         blank = table[has_gap].astype(dict.fromkeys(quasi, object))

@@ -6,7 +6,7 @@ import csv
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -277,9 +277,11 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
     }
     new_names = [renamed.mapping[node] for node in result.network.nodes]
     rows = pd.Series(result.table.index, new_names)[list(renamed.network.nodes)].to_numpy(np.int64)
-    made = replace(result, table=pd.DataFrame(index=rows), network=renamed.network)
-    shown = vars(as_release(made, pipeline.steps, len(dataset), ()))
-    return Release(**shown, dataset=dataset, manifest=manifest, rows=rows)
+    step, table = pipeline.steps[0], pd.DataFrame(index=rows)
+    return Release(
+        "network", table, step.entry.name, step.settings, len(dataset), network=renamed.network, dataset=dataset,
+        manifest=manifest, rows=rows,
+    )  # fmt: skip
 
 
 def _with_place(result: Made, dataset: Dataset, released: Any) -> str:

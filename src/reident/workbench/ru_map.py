@@ -141,11 +141,11 @@ class Plan:
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
-    def run(
-        self, *, settings: Sequence[Options] | None = None, repetitions: int = 10, seed: int = 0,
-        jobs: int | str = 1, cache: str | Path | None = None, progress: bool = True,
-    ) -> pd.DataFrame:  # fmt: skip
-        """Run the trials of all settings, or of some; one row a trial and attack."""
+    def run(self, *, settings: Sequence[Options] | None = None, jobs: int | str = 1, **options: Any) -> pd.DataFrame:
+        """Run the trials of all settings, or of some; one row a trial and attack.
+
+        `jobs` is as for `risk_utility`; `options` (`repetitions`, `seed`, `cache`, `progress`) go to `sweep`.
+        """
         rule = json.dumps([self.attacks, self.utilities, self.limit])
         common = {"data": self.data.digest(), "intruder": json.dumps(self.intruder), "rule": rule}
         grid = [
@@ -155,10 +155,7 @@ class Plan:
         # All methods are compared on the same persons, files and draws.
         shared = ("method", "options", "rule")
         where = {"scheduler": jobs} if isinstance(jobs, str) else {"jobs": jobs}
-        return sweep(
-            risk_trial, grid, repetitions=repetitions, seed=seed, shared=shared, cache=cache, progress=progress,
-            context=(self, registered()), **where,
-        )  # fmt: skip
+        return sweep(risk_trial, grid, shared=shared, context=(self, registered()), **where, **options)
 
     def claims(self, trial: Options) -> pd.DataFrame:
         """Repeat a trial, a row of `run`, and return the claims of its attack, with the column ``right``."""
