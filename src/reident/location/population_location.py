@@ -167,7 +167,7 @@ def agreement_of_halves(x: FloatArray, density: PopulationDensity) -> tuple[Floa
     where a half is too small. A wrong map is often a stable one: halves drawn at random, or a bootstrap, give the same
     wrong place twice. Halves on either side of a line have only the map in common.
     """
-    worst, others = np.zeros(len(x)), []
+    worst, others = np.zeros(len(x)), list[FloatArray]()
     for halves in regional_halves(x):
         if min(map(len, halves)) < _MIN_HALF:
             return np.full(len(x), np.inf), []
