@@ -219,8 +219,9 @@ def search_release(
     def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
         """Run trials here or, once all of them can be seen to take long, by workers."""
         nonlocal client
-        ahead = max_judged / len(results) if len(results) >= _SHOWN else 1.0
-        if jobs != 1 and client is None and (time.monotonic() - began) * ahead >= alone_s:
+        n = len(results)
+        expected_s = (time.monotonic() - first) / n * max_judged if n >= _SHOWN else 0.0
+        if jobs != 1 and client is None and max(time.monotonic() - began, expected_s) >= alone_s:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=evaluator.seed, cache=cache,
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
@@ -294,6 +295,7 @@ def search_release(
         bar = stack.enter_context(
             tqdm(total=min(max_judged, len(chains)), desc="search", unit="release", disable=progress is not True)
         )
+        first = time.monotonic()
         while following := waiting(1):
             trial = following[0]
             if trial not in results:
