@@ -127,6 +127,15 @@ def test_workers_that_run_ahead_change_no_result(persons, monkeypatch):
     assert (two.chain, two.losses) == (one.chain, one.losses)
 
 
+def test_a_script_without_a_guard_is_refused_before_any_work(tmp_path, monkeypatch):
+    (tmp_path / "script.py").write_text("run()")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(tmp_path / "script.py"), raising=False)
+    judged = counted(monkeypatch)
+    with pytest.raises(rd.ParameterError, match="`jobs` must be 1, got 2"):
+        search(people(), None, jobs=2)
+    assert judged == []
+
+
 def test_a_search_that_refuses_all_says_whether_it_was_cut():
     evaluator = Evaluator(rd.Dataset(people(), quasi=["sex", "age"]), limit=0.001)
     steps = [[Step("mondrian", k=k) for k in (2, 3, 4)]]

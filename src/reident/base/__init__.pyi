@@ -37,6 +37,7 @@ from .check_values import check_text as check_text
 from .check_values import how_many as how_many
 from .check_values import is_key as is_key
 from .check_values import is_row as is_row
+from .cluster import check_main as check_main
 from .cluster import local_cluster as local_cluster
 from .cost import MEMORY as MEMORY
 from .cost import afford as afford

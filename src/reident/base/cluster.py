@@ -18,6 +18,21 @@ _ALLOWED_FAILURES = 2
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | SAFE_PATH
 
 
+def check_main(n_workers: int) -> None:
+    """Refuse a script that never asks for its ``__name__``: each worker imports it, and would start workers, too.
+
+    Not the ``__main__.py`` of a package.
+    """
+    import __main__
+
+    script = Path(getattr(__main__, "__file__", None) or "")
+    if script.name != "__main__.py" and script.is_file() and b"__name__" not in script.read_bytes():
+        raise ParameterError(
+            f"`jobs` must be 1, got {n_workers}: each worker imports {script.name!r}, whose calls must stand below "
+            'if __name__ == "__main__":'
+        )
+
+
 def local_cluster(n_workers: int) -> Any:
     """Start a dask cluster of single-threaded worker processes.
 
@@ -37,17 +52,9 @@ def local_cluster(n_workers: int) -> Any:
     Raises
     ------
     ParameterError
-        If the script that runs never asks for its ``__name__``: each worker imports it, and would start workers, too
-        (not the ``__main__.py`` of a package).
+        If the script that runs has no guard, see `check_main`.
     """
-    import __main__
-
-    script = Path(getattr(__main__, "__file__", None) or "")
-    if script.name != "__main__.py" and script.is_file() and b"__name__" not in script.read_bytes():
-        raise ParameterError(
-            f"`jobs` must be 1, got {n_workers}: each worker imports {script.name!r}, whose calls must stand below "
-            'if __name__ == "__main__":'
-        )
+    check_main(n_workers)
     import dask
     from distributed import LocalCluster
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from reident.base import check_main
 from reident.experiments.sweep import connected, sweep
 from reident.methods.registry import registered
 from reident.rumap import ORIGINAL, anchor
@@ -214,6 +215,8 @@ def search_release(
     evaluator = replace(evaluator, always=frozenset(set(evaluator.dataset.quasi) - set(each)))
     name, began, stack, client = evaluator.digest(), time.monotonic(), ExitStack(), None
     n_at_once = jobs if isinstance(jobs, int) else 4
+    if isinstance(jobs, int) and jobs > 1:
+        check_main(jobs)  # workers start late: the error is to come before the work
     alone_s = 0.0 if isinstance(jobs, str) else _START_S * jobs / max(jobs - 1, 1)
 
     def trials(trial: Any, grid: list[dict[str, str]]) -> list[dict[str, Any]]:
