@@ -1,3 +1,4 @@
+import pickle
 import signal
 import subprocess
 import sys
@@ -121,6 +122,7 @@ def test_workers_that_run_ahead_change_no_result(persons, monkeypatch):
     monkeypatch.setattr(module, "sweep", lambda *args, scheduler, **settings: alone(*args, **settings))
     every, two = counted(monkeypatch), search(persons, None, jobs=2, **options)
     assert set(every) > set(needed)
+    assert not pickle.loads(pickle.dumps(two.evaluator))._made  # workers get no releases
     pd.testing.assert_frame_equal(two.candidates, one.candidates)
 
 

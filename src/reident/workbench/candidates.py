@@ -77,6 +77,10 @@ class Evaluator:
     withheld: tuple[str, ...] = ()
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what workers get: the releases made stay here."""
+        return {**self.__dict__, "_made": {}}
+
     @property
     def known(self) -> list[str]:
         """The columns that the intruder knows."""

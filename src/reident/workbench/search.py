@@ -41,8 +41,8 @@ DRAWS = {"smoke": 2, "quick": 5, "full": 20}
 MOST_JUDGED = 80
 #: Under costly attacks, or in all draws, an evaluation takes about as long as so many others.
 _LOAD = 4
-#: Seconds of judging that workers must save: their start takes about as long.
-_START_S = 15.0
+#: Seconds of judging that workers must save: their start, and what they judge in vain, take about as long.
+_START_S = 45.0
 #: Evaluations that show how long one takes.
 _SHOWN = 10
 #: Sizes of classes tried beyond those of the registry.
@@ -223,8 +223,9 @@ def search_release(
         """Run trials here or, once all of them can be seen to take long, by workers."""
         nonlocal client
         n = len(results)
-        expected_s = (time.monotonic() - first) / n * max_judged if n >= _SHOWN else 0.0
-        if jobs != 1 and client is None and max(time.monotonic() - began, expected_s) >= alone_s:
+        # Some evaluations show how long the rest takes; before, it takes as long again as so far, about.
+        rest_s = (time.monotonic() - first) / n * (max_judged - n) if n >= _SHOWN else time.monotonic() - began
+        if jobs != 1 and client is None and rest_s >= alone_s:
             client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         rows = sweep(trial, [{"evaluator": name, **setting} for setting in grid], seed=evaluator.seed, cache=cache,
                      scheduler=client, progress=False, context=(evaluator, registered()))  # fmt: skip
