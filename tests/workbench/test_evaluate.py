@@ -244,7 +244,9 @@ def test_the_posterior_of_a_mask_is_as_sure_as_it_is_right_and_an_assignment_fin
 
 def test_a_report_comes_back_from_its_json_as_it_was():
     dataset = rd.Dataset(people(120), quasi=["sex", "age", "town"], sensitive="ill", lat="lat", lon="lon")
-    report = rd.evaluate(rd.protect(dataset, Step("mondrian", k=5)), quick=True)
+    report = rd.evaluate(rd.protect(dataset, Step("disc", radius_m=2000.0)), quick=True)
+    assert "spatial_k" not in report.applied["name"].tolist()  # a measure without a verdict, as its reason says
+    assert "measures" in report.skipped["spatial_k"]
     stored = rd.RiskReport.of_json(report.to_json(), report.persons.index)
     pd.testing.assert_frame_equal(stored.frame, report.frame)
     pd.testing.assert_frame_equal(stored.persons, report.persons)

@@ -221,6 +221,10 @@ def test_spellings_of_numbers_are_read_with_a_receipt_and_codes_stay(tmp_path, t
     ("columns", "note"),
     [
         ({"d": lambda i: f"{i % 28 + 1:02d}.03.2020" if i else "31.02.2020"}, "d: would be dates but for '31.02.2020'"),
+        (
+            {"d": lambda i: f"2020-03-01 10:{i:02d}:00" if i else "2020-02-30 10:00:00"},
+            "would be dates but for '2020-02-30",
+        ),
         ({"lat": lambda i: f"51.{i:03d}N", "lon": lambda i: f"10.{i:03d}E"}, "two columns of numbers"),
         ({"lat": lambda i: f"{51_000_000 + i}", "lon": lambda i: f"{10_000_000 + i}"}, "lat, lon: named as"),
     ],

@@ -122,7 +122,9 @@ def test_workers_that_run_ahead_change_no_result(persons, monkeypatch):
     monkeypatch.setattr(module, "sweep", lambda *args, scheduler, **settings: alone(*args, **settings))
     every, two = counted(monkeypatch), search(persons, None, jobs=2, **options)
     assert set(every) > set(needed)
-    assert not pickle.loads(pickle.dumps(two.evaluator))._made  # workers get no releases
+    two.evaluator.measure(Step("mondrian", k=2))
+    assert two.evaluator.made
+    assert not pickle.loads(pickle.dumps(two.evaluator)).made  # workers get no releases
     pd.testing.assert_frame_equal(two.candidates, one.candidates)
 
 

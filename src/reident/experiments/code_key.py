@@ -71,8 +71,8 @@ def _read(file: Path) -> tuple[str, set[tuple[str, ...]]]:
     code = compile(file.read_text("utf-8"), "", "exec", optimize=2, dont_inherit=True)
     parts = list(_parts(code))
     described = [
-        (_steps(part), part.co_names, part.co_varnames, part.co_freevars, part.co_flags, part.co_argcount,
-         part.co_kwonlyargcount, [_constant(value) for value in part.co_consts])
+        (_steps(part), part.co_exceptiontable, part.co_names, part.co_varnames, part.co_freevars, part.co_flags,
+         part.co_argcount, part.co_posonlyargcount, part.co_kwonlyargcount, [*map(_constant, part.co_consts)])
         for part in parts
     ]  # fmt: skip
     return hashlib.sha256(repr(described).encode()).hexdigest(), _imported(parts)

@@ -62,7 +62,8 @@ class Evaluator:
 
     ``others``: columns released as they are; ``draws``: releases of a chain that draws, each of which must pass;
     ``always``: quasi-identifiers that no step is about; ``scale``: records of the file for each record here;
-    ``withheld``: columns of the file that are not in the data set, since no release has them.
+    ``withheld``: columns of the file that are not in the data set, since no release has them; ``made``: first draws of
+    single steps that were tried and are not evaluated yet.
     """
 
     dataset: Dataset
@@ -75,11 +76,11 @@ class Evaluator:
     always: frozenset[str] = frozenset()
     scale: float = 1.0
     withheld: tuple[str, ...] = ()
-    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what workers get: the releases made stay here."""
-        return {**self.__dict__, "_made": {}}
+        return {**self.__dict__, "made": {}}
 
     @property
     def known(self) -> list[str]:
@@ -152,12 +153,12 @@ class Evaluator:
         """Apply steps to the data; each draw has a stream of its own. Each step is tried alone, then evaluated."""
         hidden = [name for name in self.dataset.quasi if name not in columns_shown]
         key = json.dumps([[step.listed for step in steps], hidden, draw])
-        made = self._made.pop(key, None)
+        made = self.made.pop(key, None)
         if made is None:
             rng = np.random.default_rng([self.seed, draw])
             made = make(self.dataset.without(hidden), steps, missing=self.missing, rng=rng)
             if draw == 0 and len(steps) == 1 and made.matrix_km is None:
-                self._made[key] = made
+                self.made[key] = made
         return made
 
     def loss(self, result: Any, name: str) -> float:

@@ -319,6 +319,7 @@ def search_release(
             bar.update(n_judged - bar.n)
             if callable(progress):
                 progress(n_judged, bar.total)
+    evaluator.made.clear()
     chosen = next((chain for chain in chains if (verdict(chain) or {}).get("passed")), None)
     unmade = [part for slot in slots_of_parts for part in slot if part and part.reason]
     pieces = dict.fromkeys(piece for piece, _ in judged)
